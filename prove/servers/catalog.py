@@ -1,0 +1,83 @@
+"""Finding servers: the `servers` package beside this one, and the entry-point group `prove.servers`.
+
+A domain is a package with `tools.py` (one `Server` class), `world.py` (`populate(server, make)`) and, for synthesis,
+`phrases.toml`; `invariants.py` (`invariants(server)`) says what must always hold. Nothing lists them.
+"""
+
+import importlib
+import pkgutil
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+
+from prove.servers.server import Server, World
+from prove.servers.tools import did_you_mean
+
+
+class Domain(msgspec.Struct, frozen=True):
+    """One server's package, loaded."""
+
+    name: str
+    server: type[Server]
+    populate: Callable[[Any, Any], None]
+    package: ModuleType
+
+    @property
+    def summary(self) -> str:
+        """The first line of the server class's docstring."""
+        return (self.server.__doc__ or "").strip().split("\n")[0]
+
+    def phrases(self) -> dict[str, Any]:
+        """How people ask, from `phrases.toml`. Raises FileNotFoundError where a domain has none."""
+        return tomllib.loads((Path(self.package.__path__[0]) / "phrases.toml").read_text(encoding="utf-8"))
+
+    def invariants(self, server: Server) -> Iterator[str]:
+        """What is wrong with a state, one sentence each; nothing if the domain's rules hold."""
+        name = f"{self.package.__name__}.invariants"
+        if find_spec(name):
+            yield from importlib.import_module(name).invariants(server)
+
+
+@cache
+def packages() -> dict[str, str]:
+    """Every server's name and the package it lives in, sorted by name."""
+    found = {}
+    try:
+        here = importlib.import_module("servers")
+        found = {m.name: f"servers.{m.name}" for m in pkgutil.iter_modules(here.__path__) if m.ispkg}
+    except ModuleNotFoundError:
+        pass  # installed without the library: only entry points then
+    found |= {point.name: point.value for point in entry_points(group="prove.servers")}
+    return dict(sorted(found.items()))
+
+
+@cache
+def load(name: str) -> Domain:
+    """A domain by name. Raises LookupError for an unknown one, naming those there are."""
+    if name not in packages():
+        raise LookupError(f"there is no server {name!r}{did_you_mean(name, packages())}; there are: {', '.join(packages())}")
+    package = importlib.import_module(packages()[name])
+    tools = importlib.import_module(f"{package.__name__}.tools")
+    classes = [c for c in vars(tools).values() if isinstance(c, type) and issubclass(c, Server) and c.__module__ == tools.__name__]
+    if len(classes) != 1:
+        raise LookupError(f"{tools.__name__} must define exactly one Server class, found {len(classes)}")
+    return Domain(name, classes[0], importlib.import_module(f"{package.__name__}.world").populate, package)
+
+
+def catalogue() -> list[str]:
+    """The names of the servers of the library, hidden ones left out, sorted."""
+    return [name for name in packages() if not load(name).server.hidden]
+
+
+@lru_cache(maxsize=256)
+def world_of(name: str, seed: int) -> World:
+    """The world of (server, seed), built once and shared."""
+    domain = load(name)
+    return World(domain.server, seed, domain.populate)

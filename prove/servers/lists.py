@@ -1,0 +1,29 @@
+"""What tools that list things share."""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import msgspec
+
+from prove.servers.types import Page
+
+T = TypeVar("T")
+
+
+def brief(record: Any, shape: type[T]) -> T:
+    """The fields of a record that `shape` names: what a list shows of it."""
+    return msgspec.convert(record, shape, from_attributes=True)
+
+
+def page(records: Iterable[Any], limit: int, shape: type[T]) -> Page[T]:
+    """The first `limit` records, each as `shape`, and how many there are in all."""
+    found = list(records)
+    return Page([brief(r, shape) for r in found[:limit]], len(found))
+
+
+def matches(query: str | None, *texts: str) -> bool:
+    """Whether every word of the query occurs in one of the texts, case ignored. No query matches everything."""
+    if not query:
+        return True
+    haystack = " ".join(texts).casefold()
+    return all(word in haystack for word in query.casefold().split())

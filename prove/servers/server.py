@@ -1,0 +1,123 @@
+"""What a server is: a class with tables and tools, and a world it opens on."""
+
+import hashlib
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, ClassVar
+
+import msgspec
+
+from prove.servers.schema import ids_in, subject_of
+from prove.servers.state import Base, Table, TableSpec
+from prove.servers.tools import Tool, tool_of
+
+_FIRST_DAY = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+_SPAN_DAYS = 360
+
+
+def stable_hash(*parts: object) -> int:
+    """A 64-bit hash of the parts' text that is the same on every machine and under any PYTHONHASHSEED."""
+    digest = hashlib.blake2b("\x1f".join(map(str, parts)).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big")
+
+
+def start_of(seed: int) -> datetime:
+    """The moment at which the worlds of a seed begin: 09:00 UTC on some day of 2026."""
+    return _FIRST_DAY + timedelta(days=stable_hash("start", seed) % _SPAN_DAYS)
+
+
+class Clock:
+    """A session's time. It stands still while tools run; only the episode moves it."""
+
+    __slots__ = ("now",)
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+
+
+class Server:
+    """Base class of every domain.
+
+    Declare tables (`accounts = table(Account, "ACC-{:04}")`) and tools (`@read` and `@write` methods); the rest is
+    derived. A tool returns a record or a small struct, and refuses with `ToolError`. It never looks at the wall
+    clock and never draws a random number: the time is `self.now`, ids come from `self.<table>.mint()`.
+    """
+
+    category: ClassVar[str] = ""
+    hidden: ClassVar[bool] = False  # not part of the library of twenty
+    tables: ClassVar[dict[str, TableSpec]] = {}
+    tools: ClassVar[dict[str, Tool]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.tables = {name: spec for name, spec in vars(cls).items() if isinstance(spec, TableSpec)}
+        methods = (m for m in vars(cls).values() if hasattr(m, "__prove__"))
+        cls.tools = {tool.name: tool for tool in map(tool_of, methods)}
+        _say_where_ids_come_from(cls.tools)
+
+    def __init__(self, tables: dict[str, Table[Any]], clock: Clock) -> None:
+        self.state = tables
+        self.clock = clock
+        for name, rows in tables.items():
+            setattr(self, name, rows)
+
+    @property
+    def now(self) -> datetime:
+        """The session's time, in UTC."""
+        return self.clock.now
+
+    @property
+    def today(self) -> date:
+        """The session's date."""
+        return self.clock.now.date()
+
+    def elapse(self) -> None:
+        """Called after the clock has moved: make happen what has become due."""
+
+
+def _say_where_ids_come_from(tools: dict[str, Tool]) -> None:
+    """Add to each id parameter's description the tools that hand out such ids, the likeliest first."""
+    for tool in tools.values():
+        for parameter in tool.parameters:
+            spec = tool.input_schema["properties"][parameter.name]
+            spec = spec.get("items", spec)
+            for id_type in ids_in(parameter.hint):
+                sources = sources_of(id_type, tools)[:2]
+                if sources and spec.get("description", "").startswith("the id of"):
+                    spec["description"] += f", from {' or '.join(t.name for t in sources)}"
+
+
+def sources_of(id_type: Any, tools: dict[str, Tool]) -> list[Tool]:
+    """The tools whose results hold ids of that type which they did not need to be told, likeliest first: a read before
+    a write, a tool about such records before one that mentions them, one that needs few arguments before one that
+    needs many."""
+
+    def effort(tool: Tool) -> tuple[bool, bool, int]:
+        return tool.marks.writes, subject_of(tool.returns) is not id_type, sum(p.required for p in tool.parameters)
+
+    return sorted((t for t in tools.values() if id_type in t.produces - t.consumes), key=effort)
+
+
+class World:
+    """A server's starting state: a pure function of (server, seed), shared by all its sessions."""
+
+    def __init__(self, server: type[Server], seed: int, populate: Callable[[Any, "Any"], None]) -> None:
+        from prove.servers.maker import Maker  # Faker is slow to import; only worlds need it
+
+        self.server, self.seed, self.start = server, seed, start_of(seed)
+        draft = server({n: Table(spec, Base({})) for n, spec in server.tables.items()}, Clock(self.start))
+        populate(draft, Maker(server.__name__, seed, self.start))
+        self.bases: dict[str, Base[Any]] = {n: Base({rows.key_of(r): r for r in rows}) for n, rows in draft.state.items()}
+        self.minted = {n: rows.minted for n, rows in draft.state.items()}
+        self.digest = self._digest()
+
+    def open(self, clock: Clock) -> Server:
+        """A server on this world, with nothing changed yet."""
+        tables = {n: Table(spec, self.bases[n], minted=self.minted[n]) for n, spec in self.server.tables.items()}
+        return self.server(tables, clock)
+
+    def __len__(self) -> int:
+        return sum(len(base.records) for base in self.bases.values())
+
+    def _digest(self) -> str:
+        content = [(n, self.minted[n], list(base.records.items())) for n, base in self.bases.items()]
+        return hashlib.blake2b(msgspec.msgpack.encode((self.start, content)), digest_size=16).hexdigest()

@@ -1,0 +1,139 @@
+"""A session: one rollout's private world over one or several servers."""
+
+import hashlib
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+import msgspec
+
+from prove.servers.catalog import world_of
+from prove.servers.equality import fingerprint
+from prove.servers.errors import Code, ToolError
+from prove.servers.server import Clock, Server, World
+from prove.servers.tools import Tool, did_you_mean
+
+Snapshot = tuple[datetime, list[dict[str, tuple[dict[str, Any], int]]]]
+Change = tuple[Any, Any]  # (before, after); None where there is no record
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What a call gave. `text` is the JSON that a model sees, the same over every transport."""
+
+    ok: bool
+    text: str
+    code: Code | None = None
+
+    @property
+    def value(self) -> Any:
+        """The text as plain data."""
+        return msgspec.json.decode(self.text)
+
+
+def refusal(code: Code, message: str) -> Result:
+    """The result of a call that a tool, or the session, refused."""
+    return Result(False, msgspec.json.encode({"error": {"code": code, "message": message}}).decode(), code)
+
+
+class Session:
+    """Sessions share structure and never state; calls run one at a time, each a transaction.
+
+    With several servers, a tool keeps its bare name unless a server before it has one of the same name: then it is
+    `server_tool`. `only` limits what may be called, as a model's candidate tools do.
+    """
+
+    def __init__(self, worlds: dict[str, World], now: datetime, tools: dict[str, tuple[str, Tool]], only: frozenset[str] | None) -> None:
+        self.worlds, self.clock, self.tools, self.only = worlds, Clock(now), tools, only
+        self.servers: dict[str, Server] = {name: world.open(self.clock) for name, world in worlds.items()}
+
+    @classmethod
+    def open(cls, servers: str | Sequence[str], seed: int = 0, only: Collection[str] | None = None) -> "Session":
+        """A fresh session on the worlds of `seed`. Raises LookupError for an unknown server, naming those there are."""
+        names = [servers] if isinstance(servers, str) else list(dict.fromkeys(servers))
+        worlds = {name: world_of(name, seed) for name in names}
+        return cls(worlds, worlds[names[0]].start, _names(worlds), None if only is None else frozenset(only))
+
+    def call(self, name: str, arguments: Any) -> Result:
+        """Run one tool. A refusal is a `Result` and leaves no trace; any other exception is a bug and is raised."""
+        found = self.tools.get(name)
+        if found is None or (self.only is not None and name not in self.only):
+            known = self.tools if self.only is None else self.only
+            return refusal("not_found", f"there is no tool {name!r}{did_you_mean(str(name), sorted(known))}")
+        home, tool = found
+        server = self.servers[home]
+        saved = [(rows, rows.save()) for rows in server.state.values()] if tool.marks.writes else []
+        try:
+            value = tool.function(server, *tool.decode(arguments))
+        except BaseException as error:
+            for rows, state in saved:
+                rows.load(state)
+            if isinstance(error, ToolError):
+                return refusal(error.code, error.message)
+            raise
+        return Result(True, msgspec.json.encode(value).decode())
+
+    def advance(self, **duration: float) -> None:
+        """Let time pass (`advance(hours=2)`), and make happen what has become due."""
+        self.clock.now += timedelta(**duration)
+        for server in self.servers.values():
+            server.elapse()
+
+    # --- copies
+
+    def fork(self) -> "Session":
+        """An independent copy, in time that does not depend on the size of the world."""
+        copy = Session(self.worlds, self.clock.now, self.tools, self.only)
+        copy.restore(self.snapshot())
+        return copy
+
+    def snapshot(self) -> Snapshot:
+        """The state now, to `restore` later."""
+        return self.clock.now, [{n: rows.save() for n, rows in s.state.items()} for s in self.servers.values()]
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot of this session, or of one on the same worlds."""
+        self.clock.now, states = snapshot
+        for server, state in zip(self.servers.values(), states, strict=True):
+            for name, saved in state.items():
+                server.state[name].load(saved)
+
+    # --- comparing
+
+    def changes(self) -> dict[str, dict[str, Change]]:
+        """What this session changed: `{"banking.accounts": {key: (before, after)}}`."""
+        tables = ((f"{s}.{t}", rows.changes()) for s, server in self.servers.items() for t, rows in server.state.items())
+        return {name: cast("dict[str, Change]", changed) for name, changed in tables if changed}
+
+    def diff(self, other: "Session") -> dict[str, dict[str, Change]]:
+        """Where two sessions on the same worlds differ: (here, there) by table and key. Empty if they are equal."""
+        out: dict[str, dict[str, Change]] = {}
+        for name, server in self.servers.items():
+            for table, rows in server.state.items():
+                others = other.servers[name].state[table]
+                keys = sorted(rows.changes().keys() | others.changes().keys())
+                pairs = {k: (rows.find(k), others.find(k)) for k in keys}
+                differing = {k: pair for k, pair in pairs.items() if pair[0] != pair[1]}
+                if differing:
+                    out[f"{name}.{table}"] = differing
+        return out
+
+    def digest(self) -> str:
+        """The exact state as 32 hex digits: worlds, time, every change, and the counters that mint ids."""
+        content = [
+            (name, self.worlds[name].digest, [(t, rows.minted, list(rows.changes().items())) for t, rows in server.state.items()])
+            for name, server in self.servers.items()
+        ]
+        return hashlib.blake2b(msgspec.msgpack.encode((self.clock.now, content)), digest_size=16).hexdigest()
+
+    def outcome(self) -> str:
+        """The state up to a renaming of the ids minted in this session: two sessions with the same outcome did the
+        same deed, in whatever order they created things."""
+        return fingerprint({name: list(server.state.items()) for name, server in self.servers.items()})
+
+
+def _names(worlds: dict[str, World]) -> dict[str, tuple[str, Tool]]:
+    out: dict[str, tuple[str, Tool]] = {}
+    for name, world in worlds.items():
+        for tool in world.server.tools.values():
+            out[tool.name if tool.name not in out else f"{name}_{tool.name}"] = (name, tool)
+    return out

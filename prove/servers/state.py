@@ -1,0 +1,207 @@
+"""State: frozen records in copy-on-write tables.
+
+A world's records are built once and shared by every session. A session's table holds only what it changed (its
+*delta*), so that opening, forking or saving a session costs the same for ten records as for a hundred thousand.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar, cast, dataclass_transform
+
+import msgspec
+
+from prove.servers.errors import ToolError
+
+
+@dataclass_transform(frozen_default=True)
+class Record(msgspec.Struct, frozen=True):
+    """One row of a table, or the shape of a result. Its first field is its key.
+
+    Records never change: `table.update(key, field=value)` puts a new one in the old one's place.
+    """
+
+
+R = TypeVar("R", bound=Record)
+_GONE: Any = None  # in a delta: this key of the base was removed
+
+
+class Base(Generic[R]):
+    """The shared, never-changing part of a table, with indexes built when first asked for."""
+
+    __slots__ = ("_indexes", "_positions", "records")
+
+    def __init__(self, records: dict[str, R]) -> None:
+        self.records = records
+        self._indexes: dict[str, dict[Any, list[str]]] = {}
+        self._positions: dict[str, int] = {}
+
+    def position(self, key: str) -> int:
+        """Where in the table's order the record with that key stands."""
+        if not self._positions:
+            self._positions = {k: i for i, k in enumerate(self.records)}
+        return self._positions[key]
+
+    def keys_where(self, field: str, value: Any) -> list[str]:
+        """The keys of the records whose `field` equals `value`, in the table's order."""
+        index = self._indexes.get(field)
+        if index is None:
+            index = {}
+            for key, record in self.records.items():
+                index.setdefault(getattr(record, field), []).append(key)
+            self._indexes[field] = index
+        return index.get(value, [])
+
+
+class TableSpec(msgspec.Struct, frozen=True):
+    """What a server class declares with `table(...)`: the record type, and how ids are minted."""
+
+    record: type[Record]
+    id_format: str
+    start: int
+    key: str
+
+    @property
+    def noun(self) -> str:
+        """What to call such a record in a message: `ScheduledPayment` is a "scheduled payment"."""
+        return spaced(self.record.__name__)
+
+
+def spaced(name: str) -> str:
+    """`ScheduledPayment` -> "scheduled payment"."""
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
+
+
+def table(record: type[R], id_format: str = "", start: int = 1) -> "Table[R]":
+    """Declare a table of a server: `accounts = table(Account, "ACC-{:04}", start=1001)`.
+
+    `id_format` is the shape of minted ids; leave it empty where keys come from the domain (a path, a symbol).
+    """
+    spec = TableSpec(record, id_format, start, record.__struct_fields__[0])
+    return cast("Table[R]", spec)  # the server's constructor puts a real Table in its place
+
+
+class Table(Generic[R]):
+    """Records by key, in the order in which they were added."""
+
+    __slots__ = ("_delta", "_minted", "_shared", "base", "spec")
+
+    def __init__(self, spec: TableSpec, base: Base[R], delta: dict[str, R] | None = None, minted: int = 0) -> None:
+        self.spec = spec
+        self.base = base
+        self._delta: dict[str, R] = {} if delta is None else delta
+        self._minted = minted
+        self._shared = delta is not None  # somebody else holds this delta: copy it before writing
+
+    # --- reading
+
+    def find(self, key: str) -> R | None:
+        """The record with that key, or None."""
+        if key in self._delta:
+            return self._delta[key]
+        return self.base.records.get(key)
+
+    def get(self, key: str) -> R:
+        """The record with that key. Raises `ToolError("not_found")`."""
+        record = self.find(key)
+        if record is None:
+            raise ToolError("not_found", f"there is no {self.spec.noun} {key!r}")
+        return record
+
+    def __contains__(self, key: str) -> bool:
+        return self.find(key) is not None
+
+    def __iter__(self) -> Iterator[R]:
+        base, delta = self.base.records, self._delta
+        if not delta:
+            yield from base.values()
+            return
+        for key, record in base.items():
+            current = delta.get(key, record)
+            if current is not _GONE:
+                yield current
+        for key, record in delta.items():
+            if key not in base and record is not _GONE:
+                yield record
+
+    def __len__(self) -> int:
+        base = self.base.records
+        changes = ((r is not _GONE) - (k in base) for k, r in self._delta.items())
+        return len(base) + sum(changes)
+
+    def where(self, **equal: Any) -> list[R]:
+        """The records whose fields equal the given values; the first field named is looked up in an index."""
+        field, value = next(iter(equal.items()))
+        records = self.base.records
+        keys = self.base.keys_where(field, value)
+        if self._delta:
+            changed = self._delta.keys() - set(keys)
+            moved = changed & records.keys()  # a base record that may match only now
+            if moved:
+                keys = sorted([*keys, *moved], key=self.base.position)
+            keys = [*keys, *(k for k in self._delta if k in changed and k not in moved)]
+        found = (self.find(key) for key in keys)
+        return [r for r in found if r is not None and all(getattr(r, f) == v for f, v in equal.items())]
+
+    # --- writing
+
+    def mint(self) -> str:
+        """The next unused id of this table. Deterministic: a counter that is part of the state."""
+        spec = self.spec
+        self._minted += 1
+        return spec.id_format.format(spec.start + self._minted - 1)
+
+    def add(self, record: R) -> R:
+        """Add a record under a new key. Raises `ToolError("conflict")` if the key is taken."""
+        key = self.key_of(record)
+        if key in self:
+            raise ToolError("conflict", f"there is already a {self.spec.noun} {key!r}")
+        return self._put(key, record)
+
+    def update(self, key: str, **changes: Any) -> R:
+        """Replace fields of a record, and return the new one. Raises `ToolError("not_found")`."""
+        return self._put(key, msgspec.structs.replace(self.get(key), **changes))
+
+    def remove(self, key: str) -> R:
+        """Remove a record, and return it. Raises `ToolError("not_found")`."""
+        record = self.get(key)
+        self._own()
+        if key in self.base.records:
+            self._delta[key] = _GONE
+        else:
+            del self._delta[key]
+        return record
+
+    def key_of(self, record: R) -> str:
+        return cast(str, getattr(record, self.spec.key))
+
+    def _put(self, key: str, record: R) -> R:
+        self._own()
+        self._delta[key] = record
+        return record
+
+    def _own(self) -> None:
+        if self._shared:
+            self._delta = dict(self._delta)
+            self._shared = False
+
+    # --- snapshots
+
+    def save(self) -> tuple[dict[str, R], int]:
+        """The session's part of the state. Costs nothing now; the next write copies the delta."""
+        self._shared = True
+        return self._delta, self._minted
+
+    def load(self, saved: tuple[dict[str, R], int]) -> None:
+        """Go back to what `save` returned."""
+        self._delta, self._minted = saved
+        self._shared = True
+
+    @property
+    def minted(self) -> int:
+        """How many ids were minted so far."""
+        return self._minted
+
+    def changes(self) -> dict[str, tuple[R | None, R | None]]:
+        """What differs from the base: key -> (before, after), None where there is no record. Sorted by key."""
+        base = self.base.records
+        pairs = ((key, (base.get(key), after)) for key, after in sorted(self._delta.items()))
+        return {key: (before, after) for key, (before, after) in pairs if before != after}

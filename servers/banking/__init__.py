@@ -1,0 +1,1 @@
+"""A retail bank, seen by one customer: accounts, payments, cards, disputes."""
