@@ -1,0 +1,225 @@
+"""The only loop in which a policy meets a server.
+
+An `Episode` is one conversation being played live: the user's turns are those of the record, the next one is given when
+the assistant answers without a call, and every call runs on the episode's own session. `play` moves many episodes in step,
+so that a model can answer them as one batch.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import date
+from typing import Any, Protocol
+
+import msgspec
+
+from prove.records import Conversation, Turn
+from prove.rewards import Call, Step, Trajectory
+from prove.servers.session import Result, Session, refusal
+
+SYSTEM = "You are an assistant who acts for the user through tools. Today is {today}."
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Where an episode ends at the latest; the defaults are the paper's (section 5), and a cap on calls in one reply."""
+
+    user_turns: int = 5
+    assistant_turns: int = 10
+    calls_per_reply: int = 16
+
+
+class ToolCall(msgspec.Struct, frozen=True):
+    """A call as the policy wrote it. `arguments` is an object, or the raw text where that is no JSON object."""
+
+    name: str
+    arguments: Any
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What a policy says: text, calls, or both. A reply without calls ends the turn."""
+
+    content: str = ""
+    calls: list[ToolCall] = []
+
+
+class Episode:
+    """One conversation, live. Look at `messages` and `tools`, then `step` with a reply, until `done`."""
+
+    def __init__(self, conversation: Conversation, limits: Limits | None = None) -> None:
+        self.conversation, self.limits = conversation, limits or Limits()
+        self.session = open_session(conversation)
+        self.schemas = candidate_schemas(conversation, self.session)
+        self.tools = [as_function(self.session, name, self.schemas[name]) for name in self.schemas]
+        self.messages: list[dict[str, Any]] = [{"role": "system", "content": SYSTEM.format(today=_long_date(conversation.today))}]
+        self.calls: list[Call] = []
+        self.results: list[Result] = []
+        self.turn = -1  # position of the user's turn that is being answered
+        self.calls_in_turn = 0
+        self.replies = 0
+        self.done = False
+        self._next_turn()
+
+    def step(self, reply: Reply) -> None:
+        """Take the policy's reply: run its calls, or go on to the user's next turn."""
+        self.replies += 1
+        self.messages.append(_assistant_message(reply, len(self.calls)))
+        if not reply.calls:
+            self._next_turn()
+        for number, call in enumerate(reply.calls):
+            result = self._run(call, number)
+            name = call.name or "unreadable"
+            self.messages.append({"role": "tool", "tool_call_id": f"call_{len(self.calls)}", "name": name, "content": result.text})
+            arguments = call.arguments if isinstance(call.arguments, dict) else None
+            self.calls.append(Call(call.name, arguments, result.ok))
+            self.results.append(result)
+            self.calls_in_turn += 1
+        if self.replies >= self.limits.assistant_turns:
+            self.done = True
+
+    def _run(self, call: ToolCall, number: int) -> Result:
+        if number >= self.limits.calls_per_reply:
+            return refusal("resource_exhausted", f"at most {self.limits.calls_per_reply} calls in one reply: this one was not run")
+        if not isinstance(call.arguments, dict):
+            return refusal(
+                "invalid_argument", f"the call is not readable: {_why_unreadable(call)}; send a name and a JSON object of arguments"
+            )
+        return self.session.call(call.name, call.arguments)
+
+    def _next_turn(self) -> None:
+        self.turn += 1
+        self.calls_in_turn = 0
+        if self.turn >= min(len(self.conversation.turns), self.limits.user_turns):
+            self.done = True
+            return
+        turn = self.conversation.turns[self.turn]
+        if turn.minutes_later:
+            self.session.advance(minutes=turn.minutes_later)
+        self.messages.append({"role": "user", "content": turn.user})
+
+    def trajectory(self) -> Trajectory:
+        """What the reward looks at."""
+        return Trajectory(self.schemas, ground_truth(self.conversation), tuple(self.calls), self.same_outcome())
+
+    def same_outcome(self) -> bool:
+        """Whether the session is in the ground truth's state, up to a renaming of minted ids."""
+        certificate = self.conversation.certificate
+        return certificate is not None and self.session.outcome() == certificate.outcome
+
+    def goal_reached(self) -> bool:
+        """Whether the state is the ground truth's and every value the user asked for was read.
+
+        Where there is nothing to call, the goal is to call nothing.
+        """
+        if not self.conversation.calls:
+            return not self.calls
+        seen = set()
+        for result in self.results:
+            if result.ok:
+                seen |= set(leaves(result.value))
+        return self.same_outcome() and all(wanted <= seen for wanted in map(_wanted, self._answers()))
+
+    def _answers(self) -> Iterator[tuple[str, Any]]:
+        for turn in self.conversation.turns:
+            for answer in turn.answers:
+                yield answer.path, answer.value
+
+
+class Policy(Protocol):
+    """Who answers."""
+
+    def reply(self, episodes: list[Episode]) -> list[Reply]:
+        """The next reply of each episode, in order."""
+        ...
+
+
+def play(policy: Policy, conversations: Iterable[Conversation], limits: Limits | None = None) -> list[Episode]:
+    """Play every conversation to its end, all of them in step; returns the finished episodes, in order."""
+    episodes = [Episode(c, limits) for c in conversations]
+    while live := [e for e in episodes if not e.done]:
+        for episode, reply in zip(live, policy.reply(live), strict=True):
+            episode.step(reply)
+    return episodes
+
+
+# --- from a record to a live world
+
+
+def open_session(conversation: Conversation) -> Session:
+    """A fresh session on the conversation's world, in which only its candidate tools can be called."""
+    others = [d.split(".")[0] for d in conversation.distractors]
+    session = Session.open([conversation.server, *others], conversation.seed)
+    session.only = frozenset(candidate_names(conversation, session))
+    return session
+
+
+def candidate_names(conversation: Conversation, session: Session) -> list[str]:
+    """The names under which the conversation's tools and distractors are called, sorted."""
+    wanted = {(conversation.server, t) for t in conversation.tools} | {tuple(d.split(".")) for d in conversation.distractors}
+    return sorted(name for name, (home, tool) in session.tools.items() if (home, tool.name) in wanted)
+
+
+def candidate_schemas(conversation: Conversation, session: Session) -> dict[str, dict[str, Any]]:
+    """The schema of each candidate tool, its enums taken out where the record says so."""
+    schemas = {name: session.tools[name][1].input_schema for name in candidate_names(conversation, session)}
+    return {name: without_enums(s) for name, s in schemas.items()} if conversation.stripped_enums else schemas
+
+
+def without_enums(schema: Any) -> Any:
+    """A schema in which a closed choice reads as a plain string."""
+    if isinstance(schema, dict):
+        return {k: without_enums(v) for k, v in schema.items() if k != "enum"}
+    return [without_enums(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def as_function(session: Session, name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """A candidate tool in the chat-completions format."""
+    return {"type": "function", "function": {"name": name, "description": session.tools[name][1].description, "parameters": schema}}
+
+
+def ground_truth(conversation: Conversation) -> tuple[Step, ...]:
+    """The record's calls as the reward's steps: ids of earlier calls become positions."""
+    at = {call.id: i for i, call in enumerate(conversation.calls)}
+    return tuple(Step(c.name, c.arguments, tuple(at[a] for a in c.after)) for c in conversation.calls)
+
+
+def leaves(value: Any, field: str = "") -> Iterator[tuple[str, Any]]:
+    """Every (field name, scalar) of a result, at any depth."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from leaves(item, key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from leaves(item, field)
+    else:
+        yield field, value
+
+
+def _wanted(answer: tuple[str, Any]) -> set[tuple[str, Any]]:
+    path, value = answer
+    return set(leaves(value, path.rsplit(".", 1)[-1]))
+
+
+def _assistant_message(reply: Reply, calls_before: int) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": reply.content}
+    if reply.calls:
+        message["tool_calls"] = [
+            {"id": f"call_{calls_before + i}", "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
+            for i, c in enumerate(reply.calls)
+        ]
+    return message
+
+
+def _why_unreadable(call: ToolCall) -> str:
+    try:
+        json.loads(call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments))
+    except ValueError as error:
+        return f"{error}"
+    return "its arguments are not an object"
+
+
+def _long_date(day: str) -> str:
+    return f"{date.fromisoformat(day):%A, %B %-d, %Y}"
+
+
+def current_turn(episode: Episode) -> Turn:
+    """The record's turn that the episode is in."""
+    return episode.conversation.turns[episode.turn]

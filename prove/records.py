@@ -1,0 +1,116 @@
+"""The record of one conversation, as the data set holds it: JSON lines, one conversation a line."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+Kind = Literal["multi_turn", "clarification", "abstention"]
+Level = Literal["complete", "missing_required", "minimal"]
+Split = Literal["train", "validation", "heldout"]
+
+
+class GroundTruthCall(msgspec.Struct, frozen=True):
+    """One call of the ground truth: it succeeds, and certification found it necessary."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    after: list[str] = []  # ids of earlier calls that must come before it
+    origin: dict[str, str] = {}  # argument -> where its value is from: "user", "user: dollars to cents", "c1: items.2.account_id"
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A value the user asked for: what stands at `path` in the result of `call`."""
+
+    call: str
+    path: str
+    value: Any
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """A call that fails before the assistant recovers: part of the conversation shown, not of the ground truth."""
+
+    before: str  # the id of the ground-truth call that it precedes; "" at the end of the turn
+    name: str
+    arguments: dict[str, Any]
+    code: str
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """What the user says, what a good assistant does about it, and what it then answers."""
+
+    user: str
+    level: Level
+    calls: list[GroundTruthCall]
+    reply: str
+    answers: list[Answer] = []
+    attempts: list[Attempt] = []
+    minutes_later: int = 0  # how much time passes before the user says it
+
+
+class Certificate(msgspec.Struct, frozen=True):
+    """What was shown by execution. See `prove.synthesis.certify`."""
+
+    replay: str  # digest of the state after all calls
+    outcome: str  # the same up to a renaming of minted ids
+    necessity: dict[str, str]  # call -> what is lost without it: "refusal", "state", "answer" or "origin"
+    implicit: list[list[str]]  # [earlier, later]: orders that no argument shows but execution needs
+
+
+class Conversation(msgspec.Struct, frozen=True):
+    """A conversation with its ground truth and its certificate."""
+
+    id: str
+    server: str
+    seed: int
+    kind: Kind
+    persona: str
+    today: str
+    tools: list[str]
+    distractors: list[str]  # "server.tool"
+    stripped_enums: bool
+    turns: list[Turn]
+    certificate: Certificate | None
+    split: Split
+    source: str = "scripted"  # who spoke: "scripted", or the teacher model's name
+
+    @property
+    def calls(self) -> list[GroundTruthCall]:
+        """The whole ground truth, in order."""
+        return [call for turn in self.turns for call in turn.calls]
+
+
+class BadRecord(ValueError):
+    """A line of a data set that is not a conversation: names file, line and reason."""
+
+
+def read_conversations(path: str | Path) -> list[Conversation]:
+    """The conversations of a JSON-lines file. Raises `BadRecord` for a broken line, FileNotFoundError for no file."""
+    decoder = msgspec.json.Decoder(Conversation)
+    out = []
+    for number, line in _lines(Path(path)):
+        try:
+            out.append(decoder.decode(line))
+        except msgspec.DecodeError as error:
+            raise BadRecord(f"{path}, line {number}: {error}; `prove synthesize` writes such files") from None
+    return out
+
+
+def write_conversations(path: str | Path, conversations: Iterable[Conversation]) -> None:
+    """Write a JSON-lines file whole: it appears complete, or not at all."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(path.name + ".part")
+    with draft.open("wb") as file:
+        for conversation in conversations:
+            file.write(msgspec.json.encode(conversation) + b"\n")
+    draft.replace(path)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield number, line

@@ -1,0 +1,84 @@
+"""The five components of the paper's reward, and the abstention rule. Pure functions (arXiv:2606.03892, section 4).
+
+C is the policy's calls, G the ground truth's steps, E its dependency edges, mu(g) the position of g's match in C.
+"""
+
+import math
+from typing import Any
+
+from prove.rewards.matching import Match
+from prove.rewards.trajectory import Call, Step, Trajectory
+
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+
+
+def validity(trajectory: Trajectory) -> float:
+    """Mean over C of three equal levels: known name; required parameters present and well typed; executed.
+
+    A call scores 0, 1/3, 2/3 or 1, and a level counts only above the one before it. No call: 0.
+    """
+    levels = [_levels(call, trajectory.schemas) for call in trajectory.calls]
+    return sum(levels) / (3 * len(levels)) if levels else 0.0
+
+
+def _levels(call: Call, schemas: dict[str, dict[str, Any]]) -> int:
+    if call.name not in schemas:
+        return 0
+    if not well_formed(call.arguments, schemas[call.name]):
+        return 1
+    return 3 if call.ok else 2
+
+
+def well_formed(arguments: Any, schema: dict[str, Any]) -> bool:
+    """Whether all required parameters are there with compatible JSON types (5.0 is an integer, true is no number)."""
+    if not isinstance(arguments, dict):
+        return False
+    properties = schema.get("properties", {})
+    required = schema.get("required", [])
+    return all(name in arguments and _has_type(arguments[name], properties.get(name, {}).get("type")) for name in required)
+
+
+def _has_type(value: Any, json_type: str | list[str] | None) -> bool:
+    names = [json_type] if isinstance(json_type, str) else json_type or list(_PYTHON_TYPES)
+    if isinstance(value, bool):
+        return "boolean" in names
+    if isinstance(value, float) and value.is_integer() and "integer" in names:
+        return True
+    return any(isinstance(value, _PYTHON_TYPES.get(name, ())) for name in names)
+
+
+def coverage(steps: tuple[Step, ...], matches: tuple[Match, ...]) -> float:
+    """(1/|G|) * sum over g of m(g) * product over (j, g) in E of [mu(j) < mu(g)]; a step without a match is nowhere."""
+    at = {m.step: m.call for m in matches}
+    met = [i for i in at if all(j in at and at[j] < at[i] for j in steps[i].after)]
+    return len(met) / len(steps)
+
+
+def efficiency(n_calls: int, n_steps: int, alpha: float = 0.5, beta: float = 0.5) -> float:
+    """-alpha * max(0, n_calls - B) / B with the budget B = n_steps + ceil(beta * n_steps). Counts calls, not steps."""
+    budget = n_steps + math.ceil(beta * n_steps)
+    return -alpha * max(0, n_calls - budget) / budget
+
+
+def name(calls: tuple[Call, ...], steps: tuple[Step, ...]) -> float:
+    """Share of C whose name occurs in G. No call: 0."""
+    names = {step.name for step in steps}
+    return sum(call.name in names for call in calls) / len(calls) if calls else 0.0
+
+
+def argument(matches: tuple[Match, ...]) -> float:
+    """Mean over the matched pairs of the share of the step's arguments whose value is equal. No pair: 0."""
+    return sum(m.equal for m in matches) / len(matches) if matches else 0.0
+
+
+def abstention(calls: tuple[Call, ...]) -> float:
+    """For a task without ground truth: 1 for no call at all, else 0."""
+    return 0.0 if calls else 1.0
