@@ -1,0 +1,145 @@
+"""Arguments from a live state: what a caller who had looked around could send."""
+
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from functools import cache
+from random import Random
+from typing import Any, Literal, get_args, get_origin
+
+import msgspec
+
+from prove.servers import Query
+from prove.servers.schema import bare, fields_of, is_id, metas, named_types, subject_of, without_none
+from prove.servers.server import Server
+from prove.servers.tools import Parameter, Tool
+from prove.synthesis.language import is_money, is_month
+
+
+class NoValue(LookupError):
+    """The state holds nothing of that kind right now."""
+
+
+@cache
+def type_names(server: type[Server]) -> list[tuple[Any, str]]:
+    """(hint, name) of the named types a server's module sees."""
+    return [(hint, name) for name, hint in named_types(server)]
+
+
+def name_of(server: type[Server], hint: Any) -> str:
+    """The name under which a hint was declared (`Cents`), or "" for an unnamed one."""
+    hint = without_none(hint)
+    return next((name for known, name in type_names(server) if known == hint), "")
+
+
+@cache
+def table_of(server: type[Server], id_type: Any) -> str | None:
+    """The table whose key is of that id type."""
+    for name, spec in server.tables.items():
+        if next(iter(fields_of(spec.record).values())) is id_type:
+            return name
+    return None
+
+
+@cache
+def places_of(server: type[Server], hint_text: str) -> tuple[tuple[str, str], ...]:
+    """(table, field) of every record field whose hint reads as `hint_text`."""
+    return tuple(
+        (table, field)
+        for table, spec in server.tables.items()
+        for field, hint in fields_of(spec.record).items()
+        if repr(without_none(hint)) == hint_text
+    )
+
+
+def draw(server: Server, tool: Tool, parameter: Parameter, rng: Random, values: dict[str, list[Any]]) -> Any:
+    """One plausible value for a parameter, in JSON form. Raises `NoValue` where the state holds none.
+
+    In this order: an id of an existing record; a curated value of the domain (`values`, by type name); a value that
+    existing records have in a field of the same type; a value of the right form.
+    """
+    return msgspec.to_builtins(_draw(server, tool, without_none(parameter.hint), rng, values))
+
+
+def _draw(server: Server, tool: Tool, hint: Any, rng: Random, values: dict[str, list[Any]]) -> Any:
+    core, cls = bare(hint), type(server)
+    curated = values.get(name_of(cls, hint))
+    if curated:
+        return rng.choice(curated)
+    if is_id(core):
+        return rng.choice(_known_ids(server, core))
+    if get_origin(core) is Literal:
+        return rng.choice(get_args(core))
+    if get_origin(core) is list:
+        count = rng.randint(1, 2)
+        return list(dict.fromkeys(_draw(server, tool, get_args(core)[0], rng, values) for _ in range(count)))
+    if hint == Query:
+        return _query(server, tool, rng)
+    if places := places_of(cls, repr(hint)):
+        return _from_records(server, places, rng)
+    return _of_form(server, hint, rng)
+
+
+def _known_ids(server: Server, id_type: Any) -> list[str]:
+    table = table_of(type(server), id_type)
+    if table is not None:
+        found = [server.state[table].key_of(r) for r in server.state[table]]
+    else:
+        found = [getattr(r, f) for t, f in places_of(type(server), repr(id_type)) for r in server.state[t]]
+    if not found:
+        raise NoValue(f"no {id_type.__name__} in this state")
+    return found
+
+
+def _from_records(server: Server, places: tuple[tuple[str, str], ...], rng: Random) -> Any:
+    table, field = rng.choice(places)
+    found = [v for r in server.state[table] if (v := getattr(r, field)) not in (None, "")]
+    if not found:
+        raise NoValue(f"no {table}.{field} in this state")
+    return rng.choice(found)
+
+
+def _query(server: Server, tool: Tool, rng: Random) -> str:
+    """Words that find something: a short text of a record of the kind that the tool lists."""
+    table = table_of(type(server), subject_of(tool.returns))
+    rows = list(server.state[table]) if table else [r for t in server.state.values() for r in t]
+    if not rows:
+        raise NoValue(f"nothing for {tool.name} to find")
+    return rng.choice(list(texts_of(rng.choice(rows), type(server))) or ["the"])
+
+
+def texts_of(record: Any, server: type[Server]) -> Iterator[str]:
+    """The short plain texts of a record: what one would search it by."""
+    for field, hint in list(fields_of(type(record)).items())[1:]:
+        value = getattr(record, field)
+        if bare(hint) is str and isinstance(value, str) and 0 < len(value) <= 40:
+            yield value
+
+
+def _of_form(server: Server, hint: Any, rng: Random) -> Any:
+    core = bare(hint)
+    if is_month(hint):
+        month = server.today.year * 12 + server.today.month - 1 - rng.randint(0, 3)
+        return f"{month // 12}-{month % 12 + 1:02}"
+    if core is bool:
+        return rng.random() < 0.5
+    if core is date:
+        return server.today + timedelta(days=rng.randint(1, 28))
+    if core is datetime:
+        return server.now + timedelta(days=rng.randint(1, 14), hours=rng.randint(0, 8), minutes=30 * rng.randint(0, 1))
+    if is_money(hint):
+        return rng.choice((500, 1000, 1500, 2000, 2500, 4000, 5000, 7500, 10000))
+    low, high = _bounds(hint)
+    if core is int:
+        low = 1 if low is None else low
+        return rng.randint(int(low), int(min(low + 9 if high is None else high, low + 40)))
+    if core is float:
+        return round(rng.uniform(-90 if low is None else low, 90 if high is None else high), 4)
+    return rng.choice(("green apples", "the blue one", "see you there", "all good so far"))
+
+
+def _bounds(hint: Any) -> tuple[float | None, float | None]:
+    low = high = None
+    for meta in metas(hint):
+        low = meta.ge if meta.ge is not None else (meta.gt + 1 if meta.gt is not None else low)
+        high = meta.le if meta.le is not None else (meta.lt - 1 if meta.lt is not None else high)
+    return low, high

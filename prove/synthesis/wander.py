@@ -1,0 +1,71 @@
+"""A caller guided by the schemas alone: the tool for laws, and for finding what depends on what."""
+
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import msgspec
+
+from prove.servers.catalog import load
+from prove.servers.session import Result, Session
+from prove.servers.tools import Tool
+from prove.synthesis.values import NoValue, draw
+
+
+class Visit(msgspec.Struct, frozen=True):
+    """One call of a wanderer."""
+
+    tool: Tool
+    arguments: dict[str, Any]
+    result: Result
+    time_passed: bool  # before the call
+
+
+def arguments_for(session: Session, server: str, tool: Tool, rng: Random, values: dict[str, list[Any]]) -> dict[str, Any]:
+    """Plausible arguments: every required one, and each optional one now and then. Raises `NoValue`."""
+    live = session.servers[server]
+    chosen = [p for p in tool.parameters if p.required or rng.random() < 0.35]
+    return {p.name: draw(live, tool, p, rng, values) for p in chosen}
+
+
+def wander(session: Session, server: str, calls: int, rng: Random, mistakes: float = 0.05) -> Iterator[Visit]:
+    """Make `calls` calls on a session, tools that have not succeeded yet more often; some with a mistake in them.
+
+    Now and then an hour or a day passes.
+    """
+    tools, values = list(session.servers[server].tools.values()), curated(server)
+    succeeded: Counter[str] = Counter()
+    for _ in range(calls):
+        time_passed = rng.random() < 0.02
+        if time_passed:
+            session.advance(hours=rng.choice((1, 4, 24, 72)))
+        tool = min(rng.sample(tools, min(3, len(tools))), key=lambda t: succeeded[t.name])
+        try:
+            arguments = arguments_for(session, server, tool, rng, values)
+        except NoValue:
+            continue
+        if rng.random() < mistakes:
+            arguments = with_mistake(arguments, rng)
+        result = session.call(tool.name, arguments)
+        succeeded[tool.name] += result.ok
+        yield Visit(tool, arguments, result, time_passed)
+
+
+def with_mistake(arguments: dict[str, Any], rng: Random) -> dict[str, Any]:
+    """The arguments with one thing wrong: one missing, one of another type, one too many, or an id that nobody has."""
+    if not arguments or rng.random() < 0.2:
+        return {**arguments, "colour": "blue"}
+    name = rng.choice(list(arguments))
+    kind = rng.randrange(3)
+    if kind == 0:
+        return {k: v for k, v in arguments.items() if k != name}
+    return {**arguments, name: {"nested": True} if kind == 1 else "XXX-0"}
+
+
+def curated(server: str) -> dict[str, list[Any]]:
+    """A domain's curated values by type name; none where it has no phrases."""
+    try:
+        return load(server).phrases().get("values", {})
+    except FileNotFoundError:
+        return {}
