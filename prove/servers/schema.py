@@ -146,7 +146,7 @@ def _keywords(meta: Meta, json_type: str) -> dict[str, Any]:
 
 
 def _a(noun: str) -> str:
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+    return f"an {noun}" if noun[0] in "aeiou" and not noun.startswith(("use", "uni")) else f"a {noun}"
 
 
 def named_types(cls: type) -> Iterator[tuple[str, Any]]:

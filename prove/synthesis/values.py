@@ -1,6 +1,5 @@
 """Arguments from a live state: what a caller who had looked around could send."""
 
-from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from functools import cache
 from random import Random
@@ -57,7 +56,10 @@ def draw(server: Server, tool: Tool, parameter: Parameter, rng: Random, values: 
     In this order: an id of an existing record; a curated value of the domain (`values`, by type name); a value that
     existing records have in a field of the same type; a value of the right form.
     """
-    return msgspec.to_builtins(_draw(server, tool, without_none(parameter.hint), rng, values))
+    hint = without_none(parameter.hint)
+    if parameter.name == "since" and bare(hint) is date:  # where a list begins lies in the past
+        return (server.today - timedelta(days=rng.randint(1, 60))).isoformat()
+    return msgspec.to_builtins(_draw(server, tool, hint, rng, values))
 
 
 def _draw(server: Server, tool: Tool, hint: Any, rng: Random, values: dict[str, list[Any]]) -> Any:
@@ -99,20 +101,20 @@ def _from_records(server: Server, places: tuple[tuple[str, str], ...], rng: Rand
 
 
 def _query(server: Server, tool: Tool, rng: Random) -> str:
-    """Words that find something: a short text of a record of the kind that the tool lists."""
+    """Words that find something: a short text of a record of the kind that the tool lists, as the list shows it."""
     table = table_of(type(server), subject_of(tool.returns))
-    rows = list(server.state[table]) if table else [r for t in server.state.values() for r in t]
-    if not rows:
+    rows = list(server.state[table]) if table else []
+    shown = [f for f, hint in item_fields(tool.returns).items() if bare(hint) is str]
+    texts = [t for f in shown if rows and isinstance(t := getattr(rng.choice(rows), f, None), str) and 0 < len(t) <= 40]
+    if not texts:
         raise NoValue(f"nothing for {tool.name} to find")
-    return rng.choice(list(texts_of(rng.choice(rows), type(server))) or ["the"])
+    return rng.choice(texts)
 
 
-def texts_of(record: Any, server: type[Server]) -> Iterator[str]:
-    """The short plain texts of a record: what one would search it by."""
-    for field, hint in list(fields_of(type(record)).items())[1:]:
-        value = getattr(record, field)
-        if bare(hint) is str and isinstance(value, str) and 0 < len(value) <= 40:
-            yield value
+def item_fields(returns: Any) -> dict[str, Any]:
+    """The fields of what a result lists, or of the result itself."""
+    fields = fields_of(returns)
+    return fields_of(get_args(bare(fields["items"]))[0]) if "items" in fields else fields
 
 
 def _of_form(server: Server, hint: Any, rng: Random) -> Any:

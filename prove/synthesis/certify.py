@@ -1,0 +1,230 @@
+"""Certification: what makes a conversation's ground truth the truth.
+
+1. *Replay*: the whole conversation runs again on a fresh world, every call succeeds, every attempt fails as planned.
+2. *Provenance*: every argument value traces to the user's words so far, to an earlier result, or to a named computation
+   on the words.
+3. *Necessity*: without any one call, another refuses, the end state differs, an answer stays unread, or an argument loses
+   its origin.
+4. *Order*: a call comes `after` another exactly where execution needs it.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any
+
+import msgspec
+
+from prove.episode import leaves, open_session
+from prove.records import Certificate, Conversation, GroundTruthCall, Turn
+from prove.servers.server import Server
+from prove.servers.session import Session
+from prove.servers.tools import Parameter
+from prove.synthesis.language import readings
+from prove.synthesis.phrases import phrasebook
+from prove.synthesis.values import name_of
+
+
+class Rejected(Exception):
+    """A conversation that certification turned down; `reason` is one of a few words, for counting."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+
+
+class Run(msgspec.Struct):
+    """One execution of some of a conversation's calls: which refused, what they returned, and the end state."""
+
+    ok: bool
+    results: dict[str, Any]
+    outcome: str
+
+
+def certify(conversation: Conversation) -> Conversation:
+    """The conversation with origins, order and certificate filled in. Raises `Rejected`."""
+    session = open_session(conversation)
+    results = replay(conversation, session)
+    traced = provenance(conversation, results)
+    whole = Run(True, results, session.outcome())
+    calls = traced.calls
+    necessity = {c.id: _loss_without(traced, c, whole) for c in calls}
+    implicit = [[a.id, b.id] for a, b in _unshown_orders(traced, whole)]
+    order = {c.id: sorted({*_sources(c), *(a for a, b in implicit if b == c.id)}) for c in calls}
+    turns = [msgspec.structs.replace(t, calls=[msgspec.structs.replace(c, after=order[c.id]) for c in t.calls]) for t in traced.turns]
+    certificate = Certificate(session.digest(), whole.outcome, necessity, implicit)
+    return msgspec.structs.replace(traced, turns=turns, certificate=certificate)
+
+
+def replay(conversation: Conversation, session: Session) -> dict[str, Any]:
+    """Run everything in order on a fresh session; returns each ground-truth call's result. Raises `Rejected`."""
+    results = {}
+    start = session.outcome()
+    for turn in conversation.turns:
+        session.advance(minutes=turn.minutes_later)
+        for call in turn.calls:
+            _expect_failures(turn, call.id, session)
+            result = session.call(call.name, call.arguments)
+            if not result.ok:
+                raise Rejected("replay", f"{call.name}({call.arguments}) -> {result.text}")
+            results[call.id] = result.value
+        _expect_failures(turn, "", session)
+    if conversation.calls and not any(t.answers for t in conversation.turns) and session.outcome() == start:
+        raise Rejected("goal true at the start")
+    return results
+
+
+def _expect_failures(turn: Turn, before: str, session: Session) -> None:
+    for attempt in turn.attempts:
+        if attempt.before == before:
+            result = session.call(attempt.name, attempt.arguments)
+            if result.code != attempt.code:
+                raise Rejected("replay", f"{attempt.name} should fail with {attempt.code}, gave {result.text}")
+
+
+# --- provenance
+
+
+def provenance(conversation: Conversation, results: dict[str, Any]) -> Conversation:
+    """The conversation with every argument's origin. Raises `Rejected` for a value from nowhere."""
+    words, seen, turns = "", list[tuple[str, str, Any]](), []
+    session = open_session(conversation)
+    server, today = session.servers[conversation.server], date.fromisoformat(conversation.today)
+    for turn in conversation.turns:
+        words += "\n" + turn.user
+        calls = []
+        for call in turn.calls:
+            parameters = {p.name: p for p in type(server).tools[call.name].parameters}
+            origin = {n: _origin(v, parameters[n], conversation, type(server), words, seen, today) for n, v in call.arguments.items()}
+            calls.append(msgspec.structs.replace(call, origin=origin))
+            seen += [(call.id, path, value) for path, value in _paths(results[call.id])]
+        turns.append(msgspec.structs.replace(turn, calls=calls))
+    return msgspec.structs.replace(conversation, turns=turns)
+
+
+def _origin(
+    value: Any,
+    parameter: Parameter,
+    conversation: Conversation,
+    server: type[Server],
+    words: str,
+    seen: Sequence[tuple[str, str, Any]],
+    today: date,
+) -> str:
+    if isinstance(value, list):
+        parts = [_origin(v, parameter, conversation, server, words, seen, today) for v in value]
+        return "; ".join(dict.fromkeys(parts))
+    hint = parameter.hint
+    for number, why in readings(words, hint, today):
+        if number == value:
+            return f"user: {why}"
+    said = _said(value, phrasebook(conversation.server).words_for(name_of(server, hint), parameter.name), words)
+    if said:
+        return said
+    for call, path, known in seen:
+        if known == value and not isinstance(value, bool | int | float):
+            return f"{call}: {path}"
+    raise Rejected("provenance", f"{parameter.name}={value!r} is nowhere in {words!r}")
+
+
+def _said(value: Any, vocabulary: dict[str, str] | None, words: str) -> str:
+    """Whether the words say a text, a choice or a yes/no; secrets and ids must be there to the letter."""
+    key = str(value).lower() if isinstance(value, bool) else str(value)
+    heard = words.casefold()
+    if isinstance(value, str) and value.casefold() in heard:
+        return "user"
+    if vocabulary and key in vocabulary and vocabulary[key].casefold() in heard:
+        return "user: choice in words"
+    if isinstance(value, str) and value.replace("_", " ").casefold() in heard:
+        return "user: choice in words"
+    return ""
+
+
+def _paths(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every (dotted path, scalar) of a result, list positions counted from 0."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    if items is None:
+        yield path, value
+        return
+    for key, item in items:
+        yield from _paths(item, f"{path}.{key}" if path else str(key))
+
+
+def _sources(call: GroundTruthCall) -> set[str]:
+    """The calls whose results an argument comes from."""
+    parts = (part for origin in call.origin.values() for part in origin.split("; "))
+    return {part.split(":")[0] for part in parts if not part.startswith("user")}
+
+
+# --- necessity and order
+
+
+def execute(conversation: Conversation, order: Sequence[GroundTruthCall]) -> Run:
+    """Run some calls in some order on a fresh session, each in the time of its own turn."""
+    session = open_session(conversation)
+    start = session.clock.now
+    late = _minutes(conversation)
+    results, ok = {}, True
+    for call in order:
+        due = late[call.id] - (session.clock.now - start).total_seconds() / 60
+        if due > 0:
+            session.advance(minutes=due)
+        result = session.call(call.name, call.arguments)
+        ok = ok and result.ok
+        if result.ok:
+            results[call.id] = result.value
+    return Run(ok, results, session.outcome())
+
+
+def _minutes(conversation: Conversation) -> dict[str, int]:
+    """How many minutes after the start each call is made."""
+    passed, out = 0, dict[str, int]()
+    for turn in conversation.turns:
+        passed += turn.minutes_later
+        out |= {c.id: passed for c in turn.calls}
+    return out
+
+
+def _loss_without(conversation: Conversation, call: GroundTruthCall, whole: Run) -> str:
+    """What is lost if one call is left out: "origin", "refusal", "state" or "answer". Raises `Rejected` for nothing."""
+    if any(call.id in _sources(other) for other in conversation.calls):
+        return "origin"
+    run = execute(conversation, [c for c in conversation.calls if c.id != call.id])
+    if not run.ok:
+        return "refusal"
+    if run.outcome != whole.outcome:
+        return "state"
+    if not _answered(conversation, run):
+        return "answer"
+    raise Rejected("necessity", f"{call.name} changes nothing")
+
+
+def _answered(conversation: Conversation, run: Run) -> bool:
+    """Whether every value that the user asked for was read."""
+    seen = {leaf for result in run.results.values() for leaf in leaves(result)}
+    wanted = ((a.path.rsplit(".", 1)[-1], a.value) for t in conversation.turns for a in t.answers)
+    return all(leaf in seen for field, value in wanted for leaf in leaves(value, field))
+
+
+def _unshown_orders(conversation: Conversation, whole: Run) -> Iterator[tuple[GroundTruthCall, GroundTruthCall]]:
+    """Pairs whose order no argument shows but execution needs: with the later one moved before the earlier one,
+    something refuses, or the end or an answer differs."""
+    calls = conversation.calls
+    reads = {n for n, t in type(open_session(conversation).servers[conversation.server]).tools.items() if not t.marks.writes}
+    for j, later in enumerate(calls):
+        for i, earlier in enumerate(calls[:j]):
+            if earlier.id in _sources(later) or (earlier.name in reads and later.name in reads):
+                continue
+            if any(c.id in _sources(later) for c in calls[i:j]):
+                continue  # it cannot move: something between the two feeds it
+            run = execute(conversation, [*calls[:i], later, *calls[i:j], *calls[j + 1 :]])
+            if not run.ok or run.outcome != whole.outcome or not _same_results(run, whole, later, earlier):
+                yield earlier, later
+
+
+def _same_results(run: Run, whole: Run, *calls: GroundTruthCall) -> bool:
+    """Whether the calls returned what they did before; minted ids may differ, so only reads of values count."""
+    return all(_values(run.results.get(c.id)) == _values(whole.results[c.id]) for c in calls)
+
+
+def _values(result: Any) -> list[Any]:
+    return sorted(repr(leaf) for leaf in leaves(result) if not isinstance(leaf[1], str))

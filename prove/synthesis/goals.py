@@ -1,0 +1,252 @@
+"""What somebody could want next: goals that the live world can grant, or visibly cannot, found by trying them out."""
+
+from random import Random
+from typing import Any
+
+import msgspec
+
+from prove.episode import leaves
+from prove.records import Answer, Attempt, Level
+from prove.servers.schema import bare, subject_of
+from prove.servers.tools import Tool
+from prove.synthesis.language import say
+from prove.synthesis.phrases import Ask, Phrasebook, Template, value_at
+from prove.synthesis.planner import Draft, Named, Unplannable, name_record, resolve
+from prove.synthesis.teacher import Persona, Wish
+from prove.synthesis.values import NoValue, draw, name_of
+
+TRIES = 40
+_BLOCKED = {"failed_precondition", "resource_exhausted"}
+
+
+class Goal(msgspec.Struct, frozen=True):
+    """One query's worth: what is wished, and the draft in which it has been done."""
+
+    wishes: tuple[Wish, ...]
+    draft: Draft
+    results: tuple[Any, ...]
+    answers: list[Answer]
+    attempts: list[Attempt] = []
+    blocked: bool = False  # the second wish clears the way for the first
+    why_not: str = ""  # why it is impossible
+
+
+class Seeker:
+    """Finds goals for one conversation, and remembers what it has been about."""
+
+    def __init__(self, book: Phrasebook, persona: Persona, rng: Random, max_calls: int) -> None:
+        self.book, self.persona, self.rng, self.max_calls = book, persona, rng, max_calls
+        self.recent: dict[Any, str] = {}  # id type -> the record last talked about
+        self.done: list[str] = []  # tools asked for so far
+
+    def goal(self, draft: Draft, level: Level, focus: str | None, later: bool) -> Goal | None:
+        """A goal that succeeds; about `focus` if given, else about what came before. None where none is found."""
+        for _ in range(TRIES):
+            ask = self.rng.choice(self.book.asks[focus]) if focus else self._related(draft)
+            found = self._try(draft, ask, level, later)
+            if found:
+                self._remember(found)
+                return found
+        return None
+
+    def and_then(self, first: Goal) -> Goal | None:
+        """The same goal with a second wish that builds on it."""
+        for _ in range(TRIES // 4):
+            second = self._try(first.draft, self._related(first.draft), "complete", later=True)
+            if second and len(second.draft.calls) - len(first.draft.calls) <= 2:
+                self._remember(second)
+                wishes, results = first.wishes + second.wishes, first.results + second.results
+                return Goal(wishes, second.draft, results, first.answers + second.answers)
+        return None
+
+    def blocked(self, draft: Draft, focus: str | None) -> Goal | None:
+        """A wish that the state refuses until another tool has cleared the way: [wish, what clears it]."""
+        for _ in range(TRIES):
+            ask = self.rng.choice(self.book.asks[focus]) if focus else self._related(draft)
+            refused = self._refused(draft, ask)
+            if refused is None or refused[2] != "failed_precondition":
+                continue
+            wish, attempt_draft, code, _ = refused
+            clearing = self._clearing(attempt_draft, wish)
+            if clearing:
+                attempt = Attempt(clearing.draft.calls[-2].id, wish.ask.tool, wish.arguments, code)
+                goal = Goal((wish, *clearing.wishes), clearing.draft, clearing.results, clearing.answers, [attempt], blocked=True)
+                self._remember(goal)
+                return goal
+        return None
+
+    def impossible(self, draft: Draft, focus: str | None) -> Goal | None:
+        """A wish that cannot be met, with the read that shows why."""
+        for _ in range(TRIES):
+            ask = self.rng.choice(self.book.asks[focus]) if focus else self._related(draft)
+            refused = self._refused(draft, ask)
+            if refused is None or refused[2] not in _BLOCKED:
+                continue
+            wish, trial, code, why = refused
+            answers = self._look_why(trial, wish, why)
+            if answers:
+                self.done.append(ask.tool)
+                return Goal((wish,), trial, (), answers, [Attempt("", ask.tool, wish.arguments, code)], why_not=why)
+        return None
+
+    def with_mistake(self, goal: Goal) -> Goal:
+        """The same goal, but the assistant first writes an argument the way the user said it, and is refused."""
+        wish = goal.wishes[0]
+        call = next((c for c in goal.draft.calls if c.name == wish.ask.tool and c.arguments == wish.arguments), None)
+        spoilable = [p for p, v in wish.arguments.items() if wish.spoken[p] != v and not isinstance(v, bool)]
+        if call is None or not spoilable:
+            return goal
+        spoilt = self.rng.choice(spoilable)
+        arguments = {**wish.arguments, spoilt: wish.spoken[spoilt]}
+        before = goal.draft.session.fork()
+        result = before.call(wish.ask.tool, arguments)
+        if result.ok or result.code not in ("invalid_argument", "not_found"):
+            return goal
+        return msgspec.structs.replace(goal, attempts=[Attempt(call.id, call.name, arguments, result.code)])
+
+    # --- one try
+
+    def _related(self, draft: Draft) -> Ask:
+        """A thing to ask for: preferably about a record the conversation has touched, preferably not asked for yet."""
+        tools = type(draft.live).tools
+        weights = {name: 1.0 + 4.0 * bool(tools[name].consumes & self.recent.keys()) for name in self.book.asks}
+        for name in self.done:
+            weights[name] *= 0.2
+        name = self.rng.choices(list(weights), list(weights.values()))[0]
+        return self.rng.choice(self.book.asks[name])
+
+    def _try(self, draft: Draft, ask: Ask, level: Level, later: bool) -> Goal | None:
+        """Ground the ask in the live state, look up what it names, and do it. None if anything stands in the way."""
+        trial, tool = draft.fork(), type(draft.live).tools[ask.tool]
+        try:
+            wish = self._wish(trial, ask, tool, level, later)
+        except (NoValue, Unplannable):
+            return None
+        before = trial.session.outcome() if tool.marks.writes else ""
+        seen = {leaf for result in trial.results for leaf in leaves(result)}
+        result = trial.call(ask.tool, wish.arguments)
+        if not result.ok or len(trial.calls) - len(draft.calls) > self.max_calls:
+            return None
+        if tool.marks.writes:
+            return Goal((wish,), trial, (result.value,), []) if trial.session.outcome() != before else None
+        if result.value.get("total") == 0:
+            return None  # an empty list answers nothing
+        answers = self._answers(ask, trial, result.value)
+        new = [a for a in answers if not set(leaves(a.value, a.path.rsplit(".", 1)[-1])) <= seen]
+        return Goal((wish,), trial, (result.value,), answers) if new else None
+
+    def _wish(self, trial: Draft, ask: Ask, tool: Tool, level: Level, later: bool) -> Wish:
+        """Choose words and arguments, and make the look-ups that lead from the one to the other."""
+        template = self._template(ask, tool, level)
+        required = {p.name for p in tool.parameters if p.required}
+        droppable = [s for s in template.slots(droppable=True) if s in required]
+        held_back = tuple(droppable if level == "minimal" else self.rng.sample(droppable, 1) if level == "missing_required" else ())
+        optional = {s for s in template.slots(droppable=True) if s not in required and level != "minimal" and self.rng.random() < 0.5}
+        chosen = set(template.slots(droppable=False)) | required | optional
+        arguments: dict[str, Any] = {}
+        spoken: dict[str, str] = {}
+        for parameter in (p for p in tool.parameters if p.name in chosen):
+            arguments[parameter.name], spoken[parameter.name] = self._argument(trial, tool, parameter, later, arguments)
+        return Wish(ask, template, arguments, spoken, held_back)
+
+    def _template(self, ask: Ask, tool: Tool, level: Level) -> Template:
+        """A phrasing in the persona's register (mostly) that can leave out what the level leaves out."""
+        required = {p.name for p in tool.parameters if p.required}
+        options = list(ask.say[self.persona.register :: 4]) if self.rng.random() < 0.7 else list(ask.say)
+        if level == "missing_required":
+            options = [t for t in ask.say if required & set(t.slots(droppable=True))]
+        if level == "minimal":
+            options = [t for t in ask.say if required & set(t.slots(droppable=True))] or list(ask.say[:1])
+        if not options:
+            raise Unplannable(f"no phrasing of {ask.tool} can leave something out")
+        return self.rng.choice(options)
+
+    def _argument(self, trial: Draft, tool: Tool, parameter: Any, later: bool, so_far: dict[str, Any]) -> tuple[Any, str]:
+        """A value for one argument and the words for it."""
+        id_type, rng = parameter.id_type, self.rng
+        if id_type is None:
+            value = draw(trial.live, tool, parameter, rng, self.book.values)
+            words = self.book.words_for(name_of(type(trial.live), parameter.hint), parameter.name)
+            return value, self._spoken(trial, parameter.hint, value, words)
+        recent = self.recent.get(id_type)
+        again = self.book.mentions[id_type.__name__].again
+        if later and recent is not None and recent not in so_far.values() and rng.random() < 0.75:
+            if again and rng.random() < 0.7:
+                return recent, rng.choice(again)
+            key = recent
+        else:
+            key = draw(trial.live, tool, parameter, rng, self.book.values)
+        named: Named = name_record(trial, id_type, key, rng)
+        resolve(trial, id_type, key, named, rng)
+        return key, named.text
+
+    def _spoken(self, trial: Draft, hint: Any, value: Any, words: dict[str, str] | None) -> str:
+        return say(hint, value, trial.live.today, self.rng, words)
+
+    def _answers(self, ask: Ask, trial: Draft, result: Any) -> list[Answer]:
+        """What the reply will tell: the values that the user wanted to know."""
+        found = [Answer(trial.calls[-1].id, path, value_at(result, path)) for path in ask.reply.slots()]
+        return [a for a in found if a.value not in (None, "", [])]
+
+    def _remember(self, goal: Goal) -> None:
+        """The records that the goal was about are what "it" and "that one" mean next."""
+        server = type(goal.draft.live)
+        for wish in goal.wishes:
+            tool = server.tools[wish.ask.tool]
+            self.recent |= {p.id_type: wish.arguments[p.name] for p in tool.parameters if p.id_type and p.name in wish.arguments}
+            self.done.append(tool.name)
+        last = server.tools[goal.wishes[-1].ask.tool]
+        if last.marks.writes and goal.results and isinstance(goal.results[-1], dict):
+            subject = subject_of(last.returns)
+            key = next(iter(goal.results[-1].values()))
+            if subject is not None and isinstance(key, str):
+                self.recent[subject] = key
+
+    # --- when it does not work
+
+    def _refused(self, draft: Draft, ask: Ask) -> tuple[Wish, Draft, Any, str] | None:
+        """A wish whose call the state refuses: (wish, draft with the look-ups done, code, message)."""
+        trial, tool = draft.fork(), type(draft.live).tools[ask.tool]
+        if not tool.marks.writes:
+            return None
+        try:
+            wish = self._wish(trial, ask, tool, "complete", later=False)
+        except (NoValue, Unplannable):
+            return None
+        result = trial.session.call(ask.tool, wish.arguments)
+        return None if result.ok else (wish, trial, result.code, result.value["error"]["message"])
+
+    def _clearing(self, trial: Draft, wish: Wish) -> Goal | None:
+        """Another write about the same records after which the wish succeeds."""
+        tools = type(trial.live).tools
+        shared = {p.id_type: wish.arguments[p.name] for p in tools[wish.ask.tool].parameters if p.id_type and p.name in wish.arguments}
+        kept, self.recent = self.recent, shared
+        try:
+            options = [t.name for t in tools.values() if t.marks.writes and t.consumes & shared.keys() and t.name != wish.ask.tool]
+            for name in self.rng.sample(options, len(options)):
+                clearing = self._try(trial, self.rng.choice(self.book.asks[name]), "complete", later=True)
+                if clearing is None:
+                    continue
+                result = clearing.draft.call(wish.ask.tool, wish.arguments)
+                if result.ok:
+                    return msgspec.structs.replace(clearing, results=(result.value, *clearing.results))
+        finally:
+            self.recent = kept
+        return None
+
+    def _look_why(self, trial: Draft, wish: Wish, why: str) -> list[Answer]:
+        """Read the record that stands in the way; returns what of it explains the refusal."""
+        tools = type(trial.live).tools
+        mine = {p.id_type: wish.arguments[p.name] for p in tools[wish.ask.tool].parameters if p.id_type and p.name in wish.arguments}
+        seen = {leaf for result in trial.results for leaf in leaves(result)}
+        for tool in tools.values():
+            needed = [p for p in tool.parameters if p.required]
+            if tool.marks.writes or len(needed) != 1 or needed[0].id_type not in mine or bare(tool.returns) is None:
+                continue
+            result = trial.session.call(tool.name, {needed[0].name: mine[needed[0].id_type]})
+            shown = [(f, v) for f, v in result.value.items() if isinstance(v, str | int) and (f, v) not in seen] if result.ok else []
+            telling = [(f, v) for f, v in shown if len(str(v)) > 1 and str(v) in why]
+            if telling:
+                trial.call(tool.name, {needed[0].name: mine[needed[0].id_type]})
+                return [Answer(trial.calls[-1].id, f, v) for f, v in telling]
+        return []

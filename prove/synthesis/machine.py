@@ -1,0 +1,192 @@
+"""The state machine that makes a conversation: query, turn, tool execution, response, continuation.
+
+(arXiv:2606.03892, section 3.) Each state is a method that does its part and names the next state; `TRANSITIONS` says which may
+follow, and is what the figure of the machine is drawn from.
+"""
+
+from random import Random
+from typing import Literal
+
+import msgspec
+
+from prove.records import Answer, Attempt, Conversation, GroundTruthCall, Level, Turn
+from prove.servers.session import Session
+from prove.synthesis.certify import Rejected
+from prove.synthesis.goals import Goal, Seeker
+from prove.synthesis.phrases import phrasebook
+from prove.synthesis.planner import Draft
+from prove.synthesis.teacher import PERSONAS, Teacher, Wish
+
+State = Literal[
+    "draw_goal", "choose_level",  # query
+    "ask", "clarify",  # turn
+    "execute", "success", "partial_success", "failure",  # tool execution
+    "answer", "question", "give_up",  # response
+    "continue", "end",  # continuation
+]  # fmt: skip
+
+GROUPS: dict[str, tuple[State, ...]] = {
+    "query": ("draw_goal", "choose_level"),
+    "turn": ("ask", "clarify"),
+    "tool execution": ("execute", "success", "partial_success", "failure"),
+    "response": ("answer", "question", "give_up"),
+    "continuation": ("continue", "end"),
+}
+
+TRANSITIONS: dict[State, tuple[State, ...]] = {
+    "draw_goal": ("choose_level",),
+    "choose_level": ("ask",),
+    "ask": ("execute", "question"),
+    "question": ("clarify",),
+    "clarify": ("execute",),
+    "execute": ("success", "partial_success", "failure"),
+    "success": ("answer",),
+    "partial_success": ("answer",),
+    "failure": ("give_up",),
+    "answer": ("continue",),
+    "give_up": ("continue",),
+    "continue": ("draw_goal", "end"),
+    "end": (),
+}
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """What conversations are to look like; the defaults are the paper's shares."""
+
+    levels: tuple[tuple[Level, float], ...] = (("complete", 0.6), ("missing_required", 0.2), ("minimal", 0.2))
+    max_turns: int = 3  # queries; a question back does not count
+    another: float = 0.5  # chance of a further query after the second, halved each time
+    second_wish: float = 0.25  # chance that a query asks for two things
+    corrected: float = 0.08  # chance that the assistant first makes a mistake, and corrects it
+    alternative: float = 0.08  # ... that something stands in the way, and another tool clears it
+    impossible: float = 0.05  # ... that the wish cannot be met, and the assistant says why
+    max_calls: int = 5  # ground-truth calls a query
+
+
+class Machine:
+    """One conversation in the making. `run` gives it, uncertified; `path` is the way through the states."""
+
+    def __init__(self, server: str, seed: int, focus: str, rng: Random, teacher: Teacher, shape: Shape) -> None:
+        self.server, self.seed, self.rng, self.teacher, self.shape = server, seed, rng, teacher, shape
+        self.book = phrasebook(server)
+        self.draft = Draft(server, self.book, Session.open(server, seed))
+        self.start = self.draft.live.today
+        self.persona = rng.choice(PERSONAS)
+        self.seeker = Seeker(self.book, self.persona, rng, shape.max_calls)
+        self.focus: str | None = focus
+        self.turns: list[Turn] = []
+        self.path: list[State] = []
+        self.queries = 0
+
+    def run(self, name: str) -> Conversation:
+        """Walk from the first query to the end. Raises `Rejected` where the world offers no way on."""
+        state: State = "draw_goal"
+        while state != "end":
+            self.path.append(state)
+            following: State = getattr(self, f"_{state}")()
+            if following not in TRANSITIONS[state]:
+                raise AssertionError(f"{state} -> {following} is not a transition")
+            state = following
+        return Conversation(
+            id=name,
+            server=self.server,
+            seed=self.seed,
+            kind="multi_turn",
+            persona=self.persona.description,
+            today=self.start.isoformat(),
+            tools=sorted(type(self.draft.live).tools),
+            distractors=[],
+            stripped_enums=False,
+            turns=self.turns,
+            certificate=None,
+            split="train",
+            source=self.teacher.name,
+        )
+
+    # --- query
+
+    def _draw_goal(self) -> State:
+        self.level = self.rng.choices([n for n, _ in self.shape.levels], [w for _, w in self.shape.levels])[0]
+        return "choose_level"
+
+    def _choose_level(self) -> State:
+        """Find something to want that this level of information can express, and that the world can grant."""
+        shape, roll = self.shape, self.rng.random()
+        goal = None
+        if self.level == "complete":
+            if roll < shape.alternative:
+                goal = self.seeker.blocked(self.draft, self.focus)
+            elif roll < shape.alternative + shape.impossible:
+                goal = self.seeker.impossible(self.draft, self.focus)
+        goal = goal or self.seeker.goal(self.draft, self.level, self.focus, self.queries > 0)
+        if goal is None:
+            raise Rejected("no goal", f"{self.focus or 'anything'} at level {self.level}")
+        self.goal: Goal = goal
+        if self.level == "complete" and not goal.attempts and self.rng.random() < shape.second_wish:
+            self.goal = self.seeker.and_then(goal) or goal
+        if self.level == "complete" and not self.goal.attempts and self.rng.random() < shape.corrected:
+            self.goal = self.seeker.with_mistake(self.goal)
+        self.focus = None
+        self.queries += 1
+        return "ask"
+
+    # --- turn
+
+    def _ask(self) -> State:
+        self.words = self.teacher.request(list(self.goal.wishes), self.persona, self.rng)
+        if self.goal.blocked:
+            first, second = (self.teacher.request([w], self.persona, self.rng) for w in self.goal.wishes)
+            self.words = f"{first} If something stands in the way of that, do this first: {second}"
+        return "question" if self.goal.wishes[0].held_back else "execute"
+
+    def _clarify(self) -> State:
+        self.words = self.teacher.supply(self.goal.wishes[0], self.persona, self.rng)
+        return "execute"
+
+    # --- tool execution
+
+    def _execute(self) -> State:
+        self.new: list[GroundTruthCall] = self.goal.draft.calls[len(self.draft.calls) :]
+        self.draft = self.goal.draft
+        if self.goal.why_not:
+            return "failure"
+        return "partial_success" if self.goal.attempts else "success"
+
+    def _success(self) -> State:
+        return "answer"
+
+    def _partial_success(self) -> State:
+        return "answer"
+
+    def _failure(self) -> State:
+        return "give_up"
+
+    # --- response
+
+    def _question(self) -> State:
+        self.turns.append(Turn(self.words, self.level, [], self.teacher.question(self.goal.wishes[0], self.rng)))
+        return "clarify"
+
+    def _answer(self) -> State:
+        replies = [self._reply(wish, result) for wish, result in zip(self.goal.wishes, self.goal.results, strict=True)]
+        self._say(" ".join(replies), self.goal.answers, self.goal.attempts)
+        return "continue"
+
+    def _give_up(self) -> State:
+        self._say(f"I'm sorry, that isn't possible: {self.goal.why_not}.", self.goal.answers, self.goal.attempts)
+        return "continue"
+
+    def _reply(self, wish: Wish, result: object) -> str:
+        tool = type(self.draft.live).tools[wish.ask.tool]
+        return self.teacher.reply(wish, tool, result, self.book, self.draft.live, self.rng)
+
+    def _say(self, reply: str, answers: list[Answer], attempts: list[Attempt]) -> None:
+        self.turns.append(Turn(self.words, self.level, self.new, reply, answers, attempts))
+
+    # --- continuation
+
+    def _continue(self) -> State:
+        if self.queries < 2:
+            return "draw_goal"
+        chance = self.shape.another / 2 ** (self.queries - 2)
+        return "draw_goal" if self.queries < self.shape.max_turns and self.rng.random() < chance else "end"

@@ -1,0 +1,163 @@
+"""How people ask, read from a domain's `phrases.toml`.
+
+A template is text with `{slots}` and `[droppable parts]`. In `say` a slot is an argument of the tool; in a mention it is
+a field of the record; in a reply it is a path into the result.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from prove.servers.catalog import load
+from prove.servers.schema import bare, fields_of, is_id
+from prove.servers.server import Server
+
+_SLOT = re.compile(r"\{([a-z_0-9.]+)(?::([a-z]+))?\}")
+
+
+class Template(msgspec.Struct, frozen=True):
+    """Parsed text: parts in order, each with whether it may be left out."""
+
+    parts: tuple[tuple[str, bool], ...]
+
+    @classmethod
+    def parse(cls, text: str) -> "Template":
+        pieces = re.split(r"(\[[^\]]*\])", text)
+        return cls(tuple((p[1:-1], True) if p.startswith("[") else (p, False) for p in pieces if p))
+
+    def slots(self, droppable: bool | None = None) -> list[str]:
+        """The slots' names, of all parts or of those that may (not) be left out."""
+        return [m[1] for text, may in self.parts if droppable in (None, may) for m in _SLOT.finditer(text)]
+
+    def fill(self, value: Callable[[str, str], str], keep: Callable[[str], bool] = lambda slot: True) -> str:
+        """The text with `value(slot, spec)` in its slots; a droppable part stays if `keep` wants all of its slots."""
+        kept = (text for text, may in self.parts if not may or all(keep(m[1]) for m in _SLOT.finditer(text)))
+        return _SLOT.sub(lambda m: value(m[1], m[2] or ""), "".join(kept)).strip()
+
+
+def polished(text: str) -> str:
+    """A filled sentence as people write it: a capital after a full stop, no "on yesterday"."""
+    text = re.sub(r"\bon (yesterday|today|tomorrow|last|this coming)\b", r"\1", text)
+    return re.sub(r"(^|[.!?] )([a-z])", lambda m: m[1] + m[2].upper(), text)
+
+
+class Mention(msgspec.Struct, frozen=True):
+    """How people name a record of one kind."""
+
+    by: tuple[Template, ...]
+    again: tuple[str, ...]
+    vague: tuple[str, ...]
+
+
+class Ask(msgspec.Struct, frozen=True):
+    """One thing people want of a tool: ways of asking, and what a good assistant says afterwards."""
+
+    tool: str
+    say: tuple[Template, ...]
+    reply: Template
+
+
+class Phrasebook(msgspec.Struct, frozen=True):
+    """A domain's `phrases.toml`."""
+
+    server: str
+    mentions: dict[str, Mention]  # by the name of the id type
+    values: dict[str, list[Any]]  # by the name of the type
+    words: dict[str, dict[str, str]]  # by the name of the type, or of the parameter
+    asks: dict[str, tuple[Ask, ...]]  # by tool
+
+    def words_for(self, type_name: str, parameter: str) -> dict[str, str] | None:
+        return self.words.get(type_name) or self.words.get(parameter)
+
+
+@cache
+def phrasebook(server: str) -> Phrasebook:
+    """The phrasebook of a server. Raises LookupError with the first problem of a broken one."""
+    raw = load(server).phrases()
+    book = Phrasebook(
+        server,
+        {name: _mention(m) for name, m in raw.get("mention", {}).items()},
+        raw.get("values", {}),
+        raw.get("words", {}),
+        {tool: tuple(_ask(tool, a) for a in (asks if isinstance(asks, list) else [asks])) for tool, asks in raw.get("ask", {}).items()},
+    )
+    for problem in problems(book):
+        raise LookupError(f"servers/{server}/phrases.toml: {problem}")
+    return book
+
+
+def _mention(raw: dict[str, Any]) -> Mention:
+    return Mention(tuple(map(Template.parse, raw["by"])), tuple(raw.get("again", ())), tuple(raw.get("vague", ())))
+
+
+def _ask(tool: str, raw: dict[str, Any]) -> Ask:
+    return Ask(tool, tuple(map(Template.parse, raw["say"])), Template.parse(raw.get("reply", "Done.")))
+
+
+def problems(book: Phrasebook) -> Iterator[str]:
+    """What is wrong with a phrasebook, one sentence each."""
+    server = load(book.server).server
+    for tool in server.tools.keys() - book.asks.keys():
+        yield f"nobody asks for {tool}"
+    for name, asks in book.asks.items():
+        if name not in server.tools:
+            yield f"[[ask.{name}]]: there is no such tool"
+            continue
+        for ask in asks:
+            yield from _problems_of(ask, server)
+    for name in {p.id_type.__name__ for t in server.tools.values() for p in t.parameters if p.id_type} - book.mentions.keys():
+        yield f"[mention.{name}] is missing: how do people name such a record?"
+    for name, mention in book.mentions.items():
+        fields = _record_fields(server, name)
+        for slot in {s for template in mention.by for s in template.slots()} - fields.keys():
+            yield f"[mention.{name}]: the record has no field {slot!r}"
+
+
+def _problems_of(ask: Ask, server: type[Server]) -> Iterator[str]:
+    tool = server.tools[ask.tool]
+    known, required = {p.name for p in tool.parameters}, {p.name for p in tool.parameters if p.required}
+    if len(ask.say) < 4:
+        yield f"[[ask.{ask.tool}]]: {len(ask.say)} phrasings, at least 4 are needed"
+    for template in ask.say:
+        slots = set(template.slots())
+        if slots - known:
+            yield f"[[ask.{ask.tool}]]: no argument is called {', '.join(sorted(slots - known))}"
+        if required - slots:
+            yield f"[[ask.{ask.tool}]]: {', '.join(sorted(required - slots))} must be in every phrasing"
+        if any(len(_SLOT.findall(text)) != 1 for text, may in template.parts if may):
+            yield f"[[ask.{ask.tool}]]: each [part] holds exactly one argument"
+    for path in ask.reply.slots():
+        if path not in paths_of(tool.returns):
+            yield f"[[ask.{ask.tool}]]: the result has no {path!r}"
+
+
+def _record_fields(server: type[Server], id_name: str) -> dict[str, Any]:
+    for spec in server.tables.values():
+        fields = fields_of(spec.record)
+        first = next(iter(fields.values()))
+        if is_id(first) and first.__name__ == id_name:
+            return fields
+    return {}
+
+
+def paths_of(hint: Any, depth: int = 4) -> dict[str, Any]:
+    """Every dotted path into a result of that type, with its hint; a list is looked through."""
+    core = bare(hint)
+    if getattr(core, "__origin__", None) is list:
+        return paths_of(core.__args__[0], depth)
+    out: dict[str, Any] = {}
+    for name, inner in fields_of(core).items():
+        out[name] = inner
+        if depth:
+            out |= {f"{name}.{path}": h for path, h in paths_of(inner, depth - 1).items()}
+    return out
+
+
+def value_at(result: Any, path: str) -> Any:
+    """What stands at a dotted path of a result; a list on the way gives the list of what stands in its items."""
+    for step in path.split("."):
+        result = [item[step] for item in result] if isinstance(result, list) else result[step]
+    return result

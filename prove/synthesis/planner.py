@@ -1,0 +1,203 @@
+"""From what a user says to the calls that a good assistant makes: look up what is named, then act.
+
+The user names records as people do; the assistant needs their ids. `resolve` finds the reads that lead from the words to
+the id, using nothing but those words and what earlier calls returned, by executing them on the live session.
+"""
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from random import Random
+from typing import Any, NewType
+
+import msgspec
+
+from prove.records import Attempt, GroundTruthCall
+from prove.servers import Query
+from prove.servers.schema import bare, fields_of, is_id, without_none
+from prove.servers.server import Server, sources_of
+from prove.servers.session import Result, Session
+from prove.servers.tools import Parameter, Tool
+from prove.synthesis.language import say
+from prove.synthesis.phrases import Phrasebook, Template
+from prove.synthesis.values import name_of, table_of
+
+
+class Unplannable(Exception):
+    """No reads lead from these words to that record."""
+
+
+class Draft:
+    """A conversation in the making: its live session, the calls so far, and what they have shown."""
+
+    def __init__(self, server: str, book: Phrasebook, session: Session) -> None:
+        self.server, self.book, self.session = server, book, session
+        self.calls: list[GroundTruthCall] = []
+        self.results: list[Any] = []
+        self.attempts: list[Attempt] = []
+        self.known: set[str] = set()  # texts that the assistant has seen in results
+
+    def fork(self) -> "Draft":
+        copy = Draft(self.server, self.book, self.session.fork())
+        copy.calls, copy.results, copy.attempts, copy.known = [*self.calls], [*self.results], [*self.attempts], {*self.known}
+        return copy
+
+    @property
+    def live(self) -> Server:
+        return self.session.servers[self.server]
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Result:
+        """Run a call; one that succeeds joins the ground truth."""
+        result = self.session.call(tool, arguments)
+        if result.ok:
+            value = result.value
+            self.calls.append(GroundTruthCall(f"c{len(self.calls) + 1}", tool, arguments))
+            self.results.append(value)
+            self.known.update(_texts(value))
+        return result
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A record as the user names it: the words, and what of the record they give away."""
+
+    text: str
+    fields: dict[str, Any]  # field -> raw value
+    hints: dict[str, Any]  # field -> type
+    owners: dict[str, "tuple[str, Named]"]  # field -> the id that stands there, and how the user names that record
+
+
+def name_record(draft: Draft, id_type: NewType, key: str, rng: Random) -> Named:
+    """Words that pick out exactly this record of the world. Raises `Unplannable` where no way of naming it does."""
+    mention, table = draft.book.mentions[id_type.__name__], table_of(type(draft.live), id_type)
+    if table is None:
+        raise Unplannable(f"{id_type.__name__} keys no table")
+    rows = draft.live.state[table]
+    record = rows.get(key)
+    hints = fields_of(type(record))
+    for template in rng.sample(mention.by, len(mention.by)):
+        slots = set(template.slots())
+        if not all(getattr(record, s) not in (None, "") for s in slots) or not _unique(record, slots, rows):
+            continue
+        try:
+            return _fill_mention(draft, template, record, hints, rng)
+        except Unplannable:
+            continue
+    raise Unplannable(f"nothing tells {key} from its like")
+
+
+def _unique(record: Any, slots: set[str], rows: Any) -> bool:
+    """Whether no other record agrees in all of these fields, days compared as days and case ignored."""
+    signature = _signature(record, slots)
+    return sum(_signature(other, slots) == signature for other in rows) == 1
+
+
+def _signature(record: Any, slots: set[str]) -> tuple[Any, ...]:
+    values = (getattr(record, s) for s in sorted(slots))
+    return tuple(v.casefold() if isinstance(v, str) else v.date() if hasattr(v, "hour") else v for v in values)
+
+
+def _fill_mention(draft: Draft, template: Template, record: Any, hints: dict[str, Any], rng: Random) -> Named:
+    named = Named("", {}, hints, {})
+    key_field = next(iter(hints))
+
+    def word(slot: str, spec: str) -> str:
+        value, hint = getattr(record, slot), without_none(hints[slot])
+        if is_id(bare(hint)) and slot != key_field:
+            owner = name_record(draft, bare(hint), value, rng)
+            named.owners[slot] = (value, owner)
+            return owner.text
+        named.fields[slot] = value
+        if spec == "day":
+            value, hint = value.date(), type(value.date())
+        words = draft.book.words_for(name_of(type(draft.live), hint), slot)
+        return say(hint, value, draft.live.today, rng, words)
+
+    return msgspec.structs.replace(named, text=template.fill(word))
+
+
+def resolve(draft: Draft, id_type: NewType, key: str, named: Named, rng: Random, depth: int = 3) -> None:
+    """Make the calls after which the assistant knows `key`. Raises `Unplannable` where none do.
+
+    Nothing is called for an id that an earlier result has shown or that the user's own words give.
+    """
+    if key in draft.known or key in named.fields.values():
+        return
+    if depth == 0:
+        raise Unplannable(f"the way to {key} is too long")
+    tools = type(draft.live).tools
+    for tool in (t for t in sources_of(id_type, tools) if not t.marks.writes):
+        for arguments in _lookups(draft, tool, named, rng, depth):
+            result = draft.session.call(tool.name, arguments)
+            if result.ok and _shows(result.value, key, named):
+                draft.call(tool.name, arguments)
+                return
+    raise Unplannable(f"no read shows {key} to somebody who hears {named.text!r}")
+
+
+def _lookups(draft: Draft, tool: Tool, named: Named, rng: Random, depth: int) -> Iterator[dict[str, Any]]:
+    """Arguments for a lookup that the words give: everything they say that narrows it, then only what is required."""
+    required: dict[str, Any] = {}
+    narrowing: dict[str, Any] = {}
+    for p in tool.parameters:
+        value = _from_words(p, named)
+        if value is None and p.required and p.id_type is not None:
+            value = _resolved_owner(draft, p.id_type, named, rng, depth)
+        if value is None and p.required:
+            return
+        if value is not None:
+            (required if p.required else narrowing)[p.name] = msgspec.to_builtins(value)
+    if narrowing:
+        yield required | narrowing
+    yield required
+
+
+def _from_words(parameter: Parameter, named: Named) -> Any:
+    """A value for a parameter that the words hold: a text for a search, a day as the bounds `since` and `until`, or a
+    field of the very same type."""
+    hint = without_none(parameter.hint)
+    if hint == Query:
+        texts = [v for f, v in named.fields.items() if isinstance(v, str) and bare(named.hints[f]) is str]
+        return texts[0] if texts else None
+    if parameter.name in ("since", "until"):
+        days = [v.date() if isinstance(v, datetime) else v for v in named.fields.values() if isinstance(v, date)]
+        return days[0] if days else None
+    matching = [v for f, v in named.fields.items() if without_none(named.hints[f]) == hint and not is_id(bare(hint))]
+    return matching[0] if matching else None
+
+
+def _resolved_owner(draft: Draft, id_type: NewType, named: Named, rng: Random, depth: int) -> str | None:
+    """The id of the record that the wanted one belongs to (the restaurant of a dish), itself looked up if need be.
+
+    Where the words name no owner, the one such record that the conversation has been about so far.
+    """
+    for field, (owner, how) in named.owners.items():
+        if bare(named.hints[field]) is id_type:
+            resolve(draft, id_type, owner, how, rng, depth - 1)
+            return owner
+    table = table_of(type(draft.live), id_type)
+    seen = [k for k in sorted(draft.known) if k in draft.live.state[table]] if table else []
+    return seen[0] if len(seen) == 1 else None
+
+
+def _shows(result: Any, key: str, named: Named) -> bool:
+    """Whether a result holds the key beside all that the user said of its record, so that it can be told which it is."""
+    wanted = {f: msgspec.to_builtins(v) for f, v in named.fields.items()}
+    found = [item for item in _objects(result) if key in item.values()]
+    return any(all(item.get(f) == v for f, v in wanted.items()) for item in found)
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        for item in value.values():
+            yield from _objects(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _objects(item)
