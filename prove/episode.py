@@ -56,6 +56,7 @@ class Episode:
         self.calls_in_turn = 0
         self.replies = 0
         self.done = False
+        self.failure: Exception | None = None  # what ended the episode where `play` was told to keep going
         self._next_turn()
 
     def step(self, reply: Reply) -> None:
@@ -131,12 +132,20 @@ class Policy(Protocol):
         ...
 
 
-def play(policy: Policy, conversations: Iterable[Conversation], limits: Limits | None = None) -> list[Episode]:
-    """Play every conversation to its end, all of them in step; returns the finished episodes, in order."""
+def play(policy: Policy, conversations: Iterable[Conversation], limits: Limits | None = None, keep_going: bool = False) -> list[Episode]:
+    """Play every conversation to its end, all of them in step; returns the finished episodes, in order.
+
+    An exception that a refusal does not explain is raised; with `keep_going` it ends its own episode, as its `failure`.
+    """
     episodes = [Episode(c, limits) for c in conversations]
     while live := [e for e in episodes if not e.done]:
         for episode, reply in zip(live, policy.reply(live), strict=True):
-            episode.step(reply)
+            try:
+                episode.step(reply)
+            except Exception as error:
+                if not keep_going:
+                    raise
+                episode.failure, episode.done = error, True
     return episodes
 
 

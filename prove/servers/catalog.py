@@ -51,7 +51,9 @@ def packages() -> dict[str, str]:
     found = {}
     try:
         here = importlib.import_module("servers")
-        found = {m.name: f"servers.{m.name}" for m in pkgutil.iter_modules(here.__path__) if m.ispkg}
+        found = {
+            m.name: f"servers.{m.name}" for m in pkgutil.iter_modules(here.__path__) if m.ispkg and find_spec(f"servers.{m.name}.world")
+        }
     except ModuleNotFoundError:
         pass  # installed without the library: only entry points then
     found |= {point.name: point.value for point in entry_points(group="prove.servers")}

@@ -13,7 +13,7 @@ from prove.synthesis.language import say
 from prove.synthesis.phrases import Ask, Phrasebook, Template, value_at
 from prove.synthesis.planner import Draft, Named, Unplannable, name_record, resolve
 from prove.synthesis.teacher import Persona, Wish
-from prove.synthesis.values import NoValue, draw, name_of
+from prove.synthesis.values import NoValue, draw, name_of, table_of
 
 TRIES = 40
 _BLOCKED = {"failed_precondition", "resource_exhausted"}
@@ -168,7 +168,7 @@ class Seeker:
             value = draw(trial.live, tool, parameter, rng, self.book.values)
             words = self.book.words_for(name_of(type(trial.live), parameter.hint), parameter.name)
             return value, self._spoken(trial, parameter.hint, value, words)
-        recent = self.recent.get(id_type)
+        recent = self._still_there(trial, id_type)
         again = self.book.mentions[id_type.__name__].again
         if later and recent is not None and recent not in so_far.values() and rng.random() < 0.75:
             if again and rng.random() < 0.7:
@@ -179,6 +179,11 @@ class Seeker:
         named: Named = name_record(trial, id_type, key, rng)
         resolve(trial, id_type, key, named, rng)
         return key, named.text
+
+    def _still_there(self, trial: Draft, id_type: Any) -> str | None:
+        """The record of that kind last talked about, unless it is gone."""
+        key, table = self.recent.get(id_type), table_of(type(trial.live), id_type)
+        return key if key and (table is None or key in trial.live.state[table]) else None
 
     def _spoken(self, trial: Draft, hint: Any, value: Any, words: dict[str, str] | None) -> str:
         return say(hint, value, trial.live.today, self.rng, words)

@@ -27,8 +27,8 @@ def is_month(hint: Any) -> bool:
     return any((m.description or "").startswith("a month") for m in metas(hint))
 
 
-def say(hint: Any, value: Any, today: date, rng: Random, words: dict[str, str] | None = None) -> str:
-    """A value as a person would say it. `words` gives the words for the values of a closed choice."""
+def say(hint: Any, value: Any, today: date, rng: Random | None, words: dict[str, str] | None = None) -> str:
+    """A value as a person would say it, or in one plain way without `rng`. `words` are those for a closed choice."""
     core = bare(hint)
     if words and _key(value) in words:
         return words[_key(value)]
@@ -47,9 +47,13 @@ def say(hint: Any, value: Any, today: date, rng: Random, words: dict[str, str] |
         return _moment(_as_datetime(value), today, rng)
     if is_month(hint):
         return f"{MONTHS[int(value[5:]) - 1]} {value[:4]}"
-    if core is int and 2 <= value <= 12 and rng.random() < 0.4:
+    if core is int and 2 <= value <= 12 and _now_and_then(rng, 0.4):
         return NUMBERS[value]
     return str(value).replace("_", " ") if hasattr(core, "__args__") else str(value)
+
+
+def _now_and_then(rng: Random | None, chance: float) -> bool:
+    return rng is not None and rng.random() < chance
 
 
 def _key(value: Any) -> str:
@@ -60,27 +64,27 @@ def _listed(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else "nothing"
 
 
-def _money(cents: int, rng: Random) -> str:
+def _money(cents: int, rng: Random | None) -> str:
     cents = abs(cents)
     whole, rest = divmod(cents, 100)
-    if rest == 0 and rng.random() < 0.3:
+    if rest == 0 and _now_and_then(rng, 0.3):
         return f"{whole} dollars"
     return f"${whole:,}" if rest == 0 else f"${whole:,}.{rest:02}"
 
 
-def _day(day: date, today: date, rng: Random) -> str:
+def _day(day: date, today: date, rng: Random | None) -> str:
     ahead = (day - today).days
     near = {0: "today", 1: "tomorrow", -1: "yesterday"}
     if ahead in near:
         return near[ahead]
-    if 2 <= ahead <= 6 and rng.random() < 0.6:
+    if 2 <= ahead <= 6 and _now_and_then(rng, 0.6):
         return f"this coming {WEEKDAYS[day.weekday()]}"
-    if -6 <= ahead <= -2 and rng.random() < 0.6:
+    if -6 <= ahead <= -2 and _now_and_then(rng, 0.6):
         return f"last {WEEKDAYS[day.weekday()]}"
     return f"{MONTHS[day.month - 1]} {day.day}" + ("" if day.year == today.year else f", {day.year}")
 
 
-def _moment(moment: datetime, today: date, rng: Random) -> str:
+def _moment(moment: datetime, today: date, rng: Random | None) -> str:
     moment = moment.astimezone(UTC)
     clock = f"{moment.hour % 12 or 12}{f':{moment.minute:02}' if moment.minute else ''} {'am' if moment.hour < 12 else 'pm'}"
     return f"{_day(moment.date(), today, rng)} at {clock}"

@@ -178,7 +178,7 @@ class Machine:
 
     def _reply(self, wish: Wish, result: object) -> str:
         tool = type(self.draft.live).tools[wish.ask.tool]
-        return self.teacher.reply(wish, tool, result, self.book, self.draft.live, self.rng)
+        return self.teacher.reply(wish, tool, result, self.book, self.draft.live)
 
     def _say(self, reply: str, answers: list[Answer], attempts: list[Attempt]) -> None:
         self.turns.append(Turn(self.words, self.level, self.new, reply, answers, attempts))

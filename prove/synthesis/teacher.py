@@ -67,7 +67,7 @@ class Teacher(Protocol):
 
     def supply(self, wish: Wish, persona: Persona, rng: Random) -> str: ...
 
-    def reply(self, wish: Wish, tool: Tool, result: Any, book: Phrasebook, server: Any, rng: Random) -> str: ...
+    def reply(self, wish: Wish, tool: Tool, result: Any, book: Phrasebook, server: Any) -> str: ...
 
 
 class Scripted:
@@ -87,14 +87,14 @@ class Scripted:
         it = ", ".join(wish.spoken[p] for p in wish.held_back)
         return polished(rng.choice(_SUPPLIES[: 1 if persona.register == 0 else None]).format(it=it))
 
-    def reply(self, wish: Wish, tool: Tool, result: Any, book: Phrasebook, server: Any, rng: Random) -> str:
+    def reply(self, wish: Wish, tool: Tool, result: Any, book: Phrasebook, server: Any) -> str:
         hints = paths_of(tool.returns)
 
         def word(path: str, spec: str) -> str:
             value, hint = value_at(result, path), hints[path]
             words = book.words_for(name_of(type(server), hint), path.rsplit(".", 1)[-1])
             values = value if isinstance(value, list) else [value]
-            said = [say(hint, v, server.today, rng, words) for v in values[:12]]
+            said = [say(hint, v, server.today, None, words) for v in values[:12]]
             return ", ".join(said) or "nothing"
 
         return polished(wish.ask.reply.fill(word))

@@ -1,0 +1,208 @@
+"""Data sets: any number of certified conversations. Item *i* depends only on (seed, *i*), so that any item can be made
+alone, in parallel, again."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+
+from prove.records import Conversation, Kind, Split, read_conversations
+from prove.servers.catalog import catalogue, load
+from prove.servers.server import stable_hash
+from prove.synthesis.certify import Rejected, certify
+from prove.synthesis.dedup import Seen
+from prove.synthesis.machine import Machine, Shape
+from prove.synthesis.perturb import irrelevant, missing_function, narrow, with_distractors, with_stripped_enums
+from prove.synthesis.teacher import Scripted
+
+#: Which worlds each split lives in: what is held out is held out by world, always.
+WORLDS: dict[Split, range] = {"train": range(0, 48), "validation": range(48, 52), "heldout": range(52, 64)}
+
+#: The paper's mix of 13,517: multi-turn, missing function, abstention.
+PAPER_MIX: dict[Kind, int] = {"multi_turn": 10895, "clarification": 1500, "abstention": 1122}
+
+#: Held out of training in the mix `transfer`.
+TRANSFER_HELDOUT = ("crm", "food_delivery", "trading", "vehicle")
+
+ATTEMPTS = 12  # ways of making one item before it is given up
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What to make. `mix` gives each kind its weight; knobs are the paper's shares."""
+
+    n: int
+    seed: int = 0
+    servers: tuple[str, ...] = ()  # empty: the whole library
+    split: Split = "train"
+    mix: tuple[tuple[Kind, int], ...] = (("multi_turn", 1),)
+    shape: Shape = Shape()
+    distractors: float = 0.4
+    stripped_enums: float = 0.3
+    max_tools: int = 0  # at most so many candidate tools of the server; 0: all of them
+
+    @property
+    def homes(self) -> tuple[str, ...]:
+        return self.servers or tuple(catalogue())
+
+    def kind(self, i: int) -> Kind:
+        """The kind of item i: each kind in its share over any stretch of items."""
+        total = sum(weight for _, weight in self.mix)
+        place, upto = (i * 7919 + 1) % total, 0  # 7919 is a prime: neighbours differ in kind
+        for kind, weight in self.mix:
+            upto += weight
+            if place < upto:
+                return kind
+        raise AssertionError("the weights of a mix add up to nothing")
+
+
+class Reject(msgspec.Struct, frozen=True):
+    """An item that could not be made, or was made before: for counting."""
+
+    item: int
+    reason: str
+    tries: int
+
+
+def item(plan: Plan, i: int) -> tuple[Conversation | None, list[str]]:
+    """Item i of a plan and why earlier tries at it failed; None if all did."""
+    failed: list[str] = []
+    server = plan.homes[i % len(plan.homes)]
+    tools = list(load(server).server.tools)
+    focus = tools[(i // len(plan.homes)) % len(tools)]
+    worlds = WORLDS[plan.split]
+    seed = worlds[stable_hash(plan.seed, i) % len(worlds)]
+    for attempt in range(ATTEMPTS):
+        rng = Random(f"{plan.seed}:{plan.split}:{i}:{attempt}")
+        try:
+            record = Machine(server, seed, focus, rng, Scripted(), plan.shape).run(f"{server}-{seed}-{i:06}")
+            record = certify(_of_kind(certify(record), plan.kind(i), rng))
+            return _perturbed(msgspec.structs.replace(record, split=plan.split), plan, rng), failed
+        except Rejected as rejected:
+            failed.append(rejected.reason)
+    return None, failed
+
+
+def _of_kind(record: Conversation, kind: Kind, rng: Random) -> Conversation:
+    if kind == "clarification":
+        return missing_function(record, rng)
+    return irrelevant(record, rng) if kind == "abstention" else record
+
+
+def _perturbed(record: Conversation, plan: Plan, rng: Random) -> Conversation:
+    """The knobs, each drawn for whatever came before, so that turning one leaves the others' draws alone."""
+    rolls = rng.random(), rng.random()
+    if plan.max_tools:
+        record = narrow(record, plan.max_tools, Random(f"narrow:{record.id}"))
+    if rolls[0] < plan.distractors:
+        record = with_distractors(record, Random(f"distractors:{record.id}"))
+    return with_stripped_enums(record) if rolls[1] < plan.stripped_enums else record
+
+
+# --- many
+
+
+def synthesize(plan: Plan, out: Path, workers: int = 1, tell: Callable[[int, int], None] | None = None) -> Path:
+    """Make a plan's conversations into `out` (JSON lines) and its rejects beside it; goes on where a killed run stopped.
+
+    The same bytes for any number of workers. `tell(done, n)` is called now and then. Raises OSError where `out` cannot be
+    written; what is there stays as it is.
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    part, rejects = out.with_name(out.name + ".part"), out.with_name(out.stem + ".rejects.jsonl")
+    header = msgspec.json.encode(plan)
+    start, kept = _resume(part, rejects, header)
+    if out.exists() and not part.exists():
+        return out
+    seen = Seen(kept)
+    quota = _quotas(plan)
+    quota.subtract(c.kind for c in kept)
+    with part.open("ab") as good, rejects.open("ab") as bad:
+        if not start:
+            bad.write(header + b"\n")
+        for i, record, failed in _made(plan, start, quota, workers):
+            reason = "tries used up" if record is None else "duplicate" if seen.known(record) else ""
+            if record is not None and not reason and quota[record.kind] > 0:
+                quota[record.kind] -= 1
+                good.write(msgspec.json.encode(record) + b"\n")
+                good.flush()
+            for why in [*failed, *([reason] if reason else [])]:
+                bad.write(msgspec.json.encode(Reject(i, why, len(failed))) + b"\n")
+            bad.flush()
+            done = plan.n - sum(quota.values())
+            if tell:
+                tell(done, plan.n)
+            if done >= plan.n or i >= 20 * plan.n + 1000:
+                break
+    os.replace(part, out)
+    return out
+
+
+def _quotas(plan: Plan) -> Counter[str]:
+    """How many of each kind: the shares of the mix, rounded so that they add up."""
+    total, left = sum(w for _, w in plan.mix), plan.n
+    quota: Counter[str] = Counter()
+    for kind, weight in plan.mix[1:]:
+        quota[kind] = round(plan.n * weight / total)
+        left -= quota[kind]
+    quota[plan.mix[0][0]] = left
+    return quota
+
+
+def _resume(part: Path, rejects: Path, header: bytes) -> tuple[int, list[Conversation]]:
+    """Where a killed run of the same plan stopped: the next item, and what is there. A torn last line is dropped."""
+    if not part.exists() or not rejects.exists():
+        return 0, []
+    lines = _whole_lines(rejects)
+    _whole_lines(part)
+    if not lines or lines[0] != header:
+        part.unlink()
+        rejects.unlink()
+        return 0, []
+    kept = read_conversations(part)
+    last = [int(c.id.rsplit("-", 1)[1]) for c in kept[-1:]]
+    # an item's rejects are written after its record: what follows the last record is made again
+    trusted = last[0] if last else -1
+    fine = [line for line in lines[1:] if msgspec.json.decode(line)["item"] <= trusted]
+    rejects.write_bytes(b"\n".join([header, *fine]) + b"\n")
+    return trusted + 1, kept
+
+
+def _whole_lines(path: Path) -> list[bytes]:
+    """The complete lines of a file; whatever follows the last newline is cut off."""
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) != len(data):
+        path.write_bytes(whole)
+    return whole.splitlines()
+
+
+def _made(plan: Plan, start: int, quota: Counter[str], workers: int) -> Iterator[tuple[int, Conversation | None, list[str]]]:
+    """Items from `start` on, in order; those of a kind of which there is enough are passed over."""
+    wanted = (i for i in count(start) if quota[plan.kind(i)] > 0)
+    make = partial(_numbered, plan)
+    if workers <= 1:
+        yield from map(make, wanted)
+        return
+    with get_context("fork").Pool(workers) as pool:
+        while True:
+            block = [next(wanted) for _ in range(32 * workers)]
+            yield from pool.imap(make, block, chunksize=8)
+
+
+def _numbered(plan: Plan, i: int) -> tuple[int, Conversation | None, list[str]]:
+    record, failed = item(plan, i)
+    return i, record, failed
+
+
+def read_rejects(out: Path) -> Counter[str]:
+    """How many tries failed for which reason, from the file beside a data set."""
+    path = out.with_name(out.stem + ".rejects.jsonl")
+    lines: list[Any] = [msgspec.json.decode(line) for line in path.read_bytes().splitlines()[1:]]
+    return Counter(line["reason"] for line in lines)
