@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from prove.episode import Limits
 from prove.records import Answer, Attempt, Conversation, GroundTruthCall, Level, Turn
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected
@@ -73,6 +74,7 @@ class Machine:
         self.start = self.draft.live.today
         self.persona = rng.choice(PERSONAS)
         self.seeker = Seeker(self.book, self.persona, rng, shape.max_calls)
+        self.limits = Limits()
         self.focus: str | None = focus
         self.turns: list[Turn] = []
         self.path: list[State] = []
@@ -87,6 +89,8 @@ class Machine:
             if following not in TRANSITIONS[state]:
                 raise AssertionError(f"{state} -> {following} is not a transition")
             state = following
+        if len(self.draft.calls) + len(self.turns) > self.limits.assistant_turns or self.queries < 2:
+            raise Rejected("too long", f"{len(self.draft.calls)} calls in {len(self.turns)} turns")
         return Conversation(
             id=name,
             server=self.server,
@@ -186,6 +190,11 @@ class Machine:
     # --- continuation
 
     def _continue(self) -> State:
+        """Another query, if there is room for it: a question back, a few calls and an answer."""
+        room = self.limits.assistant_turns - len(self.draft.calls) - len(self.turns)
+        self.seeker.max_calls = min(self.shape.max_calls, room - 2)
+        if room < 4 or len(self.turns) + 2 > self.limits.user_turns:
+            return "end"
         if self.queries < 2:
             return "draw_goal"
         chance = self.shape.another / 2 ** (self.queries - 2)

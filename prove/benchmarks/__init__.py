@@ -1,0 +1,1 @@
+"""What a trained model can do: held-out conversations, and the statistics of every comparison."""

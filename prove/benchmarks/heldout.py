@@ -1,0 +1,76 @@
+"""Our own evaluation: conversations whose worlds training never saw, played live."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from prove.benchmarks.statistics import Estimate, estimate
+from prove.episode import Episode, Limits, Policy, play
+from prove.records import Conversation
+from prove.rewards import explain
+from prove.rewards.reward import COMPONENTS
+
+
+class Score(msgspec.Struct, frozen=True):
+    """How one conversation went. Components that do not apply are None."""
+
+    id: str
+    kind: str
+    goal: bool
+    reward: float
+    calls: int
+    ground_truth: int
+    validity: float | None = None
+    coverage: float | None = None
+    efficiency: float | None = None
+    name: float | None = None
+    argument: float | None = None
+    abstention: float | None = None
+
+
+def score(episode: Episode) -> Score:
+    """The score of a finished episode."""
+    why = explain(episode.trajectory())
+    return Score(
+        episode.conversation.id,
+        episode.conversation.kind,
+        episode.goal_reached(),
+        why.total,
+        len(episode.calls),
+        len(episode.conversation.calls),
+        **{name: getattr(why, name) for name in COMPONENTS},
+    )
+
+
+def evaluate(
+    policy: Policy,
+    conversations: Sequence[Conversation],
+    limits: Limits | None = None,
+    batch: int = 16,
+    keep: Callable[[Episode, Score], None] = lambda episode, score: None,
+) -> list[Score]:
+    """Play every conversation, `batch` at a time; `keep` is told of each as soon as it is finished."""
+    scores = []
+    for start in range(0, len(conversations), batch):
+        for episode in play(policy, conversations[start : start + batch], limits):
+            scores.append(score(episode))
+            keep(episode, scores[-1])
+    return scores
+
+
+def summary(scores: Sequence[Score], seed: int = 0) -> dict[str, Estimate]:
+    """The mean of every metric with its interval; of `calls`, the ratio to the ground truth's where there is one."""
+    columns: dict[str, list[float]] = {
+        "goal": [float(s.goal) for s in scores],
+        "reward": [s.reward for s in scores],
+        "calls_per_ground_truth": [s.calls / s.ground_truth for s in scores if s.ground_truth],
+    }
+    for name in COMPONENTS:
+        columns[name] = [value for s in scores if (value := getattr(s, name)) is not None]
+    return {name: estimate(values, seed) for name, values in columns.items() if values}
+
+
+def as_numbers(summary: dict[str, Estimate]) -> dict[str, Any]:
+    """A summary as plain data, for `numbers.json`."""
+    return {name: msgspec.to_builtins(value) for name, value in summary.items()}

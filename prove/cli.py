@@ -1,0 +1,147 @@
+"""`prove`: the library from the command line. Each command is a thin face of a function of the package."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    help="Live tool servers, certified conversations, a judge-free reward, GRPO.", no_args_is_help=True, rich_markup_mode="markdown"
+)
+Servers = Annotated[str, typer.Option(help="Comma-separated names; all of the library by default.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same bytes.")]
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one line on stderr and exit code 2, never a traceback."""
+    from prove.records import BadRecord
+    from prove.run import RunError
+
+    try:
+        app()
+    except (LookupError, BadRecord, RunError) as error:
+        fail(error)
+    except OSError as error:
+        fail(f"{error.filename or 'output'}: {error.strerror or error}")
+
+
+def fail(message: object) -> None:
+    """Say what is wrong in one line, and stop."""
+    text = message.args[0] if isinstance(message, KeyError) and message.args else message
+    typer.echo(f"prove: {text}", err=True)
+    sys.exit(2)
+
+
+def chosen(servers: str) -> list[str]:
+    """The servers named in an option. Raises LookupError for an unknown one."""
+    from prove.servers.catalog import catalogue, load
+
+    names = [s.strip() for s in servers.split(",") if s.strip()] or catalogue()
+    return [load(name).name for name in names]
+
+
+@app.command(epilog="Example: `prove servers` or `prove servers --json > catalogue.json`")
+def servers(as_json: Annotated[bool, typer.Option("--json", help="Everything, with every schema, as JSON.")] = False) -> None:
+    """Show the library: servers, tools, reads, writes, ids minted, records in the default world."""
+    from prove.servers.overview import overview, table_text
+
+    typer.echo(json.dumps(overview(), indent=2) if as_json else table_text())
+
+
+@app.command(epilog='Example: `prove call banking list_accounts kind="savings"`')
+def call(
+    server: Annotated[str, typer.Argument(help="A server's name.")],
+    tool: Annotated[str, typer.Argument(help="One of its tools.")],
+    arguments: Annotated[list[str] | None, typer.Argument(help="name=value pairs; a value is JSON, or text where it is not.")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Call one tool by hand on a fresh world; prints its result, exit code 1 for a refusal."""
+    from prove.servers.session import Session
+
+    session = Session.open(server, seed)
+    result = session.call(tool, dict(_pair(a, session, tool) for a in arguments or []))
+    typer.echo(json.dumps(result.value, indent=2, ensure_ascii=False))
+    raise typer.Exit(0 if result.ok else 1)
+
+
+def _pair(text: str, session: Any, tool: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        fail(f"{text!r} is not of the form name=value")
+    known = session.tools[tool][1].input_schema["properties"] if tool in session.tools else {}
+    if known.get(name, {}).get("type") == "string":
+        return name, value
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+@app.command(epilog="Example: `prove graph banking --explain remove_payee`")
+def graph(
+    server: Annotated[str, typer.Argument(help="A server's name.")],
+    explain: Annotated[str, typer.Option(help="Show why each edge from or to this tool is there.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="The graph as node-link JSON.")] = False,
+    picture: Annotated[Path | None, typer.Option(help="Draw it into this file (.svg, .pdf, .png).")] = None,
+) -> None:
+    """Show which tools depend on which: explicit edges from types, implicit ones found by execution."""
+    from prove.synthesis.graph import build, explained, node_link, summary
+
+    it = build(server)
+    if picture:
+        from prove.figures import save, tool_graph
+
+        save(tool_graph(it), picture)
+    if as_json:
+        typer.echo(json.dumps(node_link(it), indent=2))
+    elif explain:
+        typer.echo(explained(it, explain))
+    else:
+        typer.echo(summary(it))
+
+
+@app.command(epilog="Example: `prove synthesize --servers banking -n 100 --out banking.jsonl`")
+def synthesize(
+    out: Annotated[Path, typer.Option(help="The JSON-lines file to write.")] = Path("conversations.jsonl"),
+    n: Annotated[int, typer.Option("-n", min=1, help="How many conversations.")] = 1000,
+    servers: Servers = "",
+    seed: Seed = 0,
+    split: Annotated[str, typer.Option(help="train, validation or heldout: which worlds they live in.")] = "train",
+    mix: Annotated[str, typer.Option(help="multi_turn, or paper: the paper's shares of all kinds.")] = "multi_turn",
+    max_tools: Annotated[int, typer.Option(help="At most so many candidate tools of the server; 0 for all.")] = 0,
+    workers: Annotated[int, typer.Option(min=1, help="Processes; the bytes are the same for any number.")] = 1,
+) -> None:
+    """Make certified conversations; goes on where a killed run stopped."""
+    from prove.progress import Progress
+    from prove.synthesis.dataset import PAPER_MIX, WORLDS, Plan, read_rejects
+    from prove.synthesis.dataset import synthesize as make
+
+    mixes = {"multi_turn": (("multi_turn", 1),), "paper": tuple(PAPER_MIX.items())}
+    if split not in WORLDS:
+        fail(f"there is no split {split!r}; there are: {', '.join(WORLDS)}")
+    if mix not in mixes:
+        fail(f"there is no mix {mix!r}; there are: {', '.join(mixes)}")
+    plan = Plan(n, seed, tuple(chosen(servers)), split, mixes[mix], max_tools=max_tools)  # type: ignore[arg-type]
+    with Progress("conversations") as progress:
+        make(plan, out, workers, progress)
+    rejects = read_rejects(out)
+    typer.echo(f"{n} conversations in {out}; rejected tries: " + (", ".join(f"{k} {v}" for k, v in rejects.most_common()) or "none"))
+
+
+@app.command(epilog="Example: `prove score conversations.jsonl`")
+def score(
+    file: Annotated[Path, typer.Argument(help="Conversations made by `prove synthesize`.")],
+    policy: Annotated[str, typer.Option(help="oracle or silent: who plays them.")] = "oracle",
+) -> None:
+    """Play conversations live and score every reward component."""
+    from prove.benchmarks.heldout import evaluate, summary
+    from prove.policies import SILENT, Oracle
+    from prove.records import read_conversations
+
+    policies = {"oracle": Oracle(), "silent": SILENT}
+    if policy not in policies:
+        fail(f"there is no policy {policy!r}; there are: {', '.join(policies)}")
+    for name, value in summary(evaluate(policies[policy], read_conversations(file))).items():
+        typer.echo(f"{name:<24}{value}  n={value.n}")

@@ -1,0 +1,1 @@
+"""Training: models, a local policy, GRPO and supervised fine-tuning."""

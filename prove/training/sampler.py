@@ -1,0 +1,132 @@
+"""A local model as a policy. It keeps, for every episode, the exact tokens it read and sampled."""
+
+from typing import Any, Protocol
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from prove.episode import Episode, Policy, Reply
+from prove.training.decoding import Decoder, Sample
+from prove.training.rendering import Renderer
+
+
+class Engine(Protocol):
+    """What samples: a `Decoder`, or an inference engine with a prefix cache of its own."""
+
+    def __call__(self, contexts: list[list[int]], limits: list[int]) -> list[Sample]:
+        """A continuation of each context, at most `limits[i]` tokens long."""
+        ...
+
+
+class Track(msgspec.Struct):
+    """The tokens of one episode. `sampled[i]` says whether the model sampled `completion[i]`; only those carry loss."""
+
+    prompt: list[int]
+    completion: list[int] = []
+    sampled: list[bool] = []
+    logprobs: list[float] = []  # 0.0 where nothing was sampled
+    messages: int = 0  # how many of the episode's messages these tokens hold
+    full: bool = False  # whether the budget is spent: nothing more is sampled
+
+    @property
+    def tokens(self) -> list[int]:
+        return self.prompt + self.completion
+
+    def add(self, ids: list[int], logprobs: list[float] | None = None) -> None:
+        """Append tokens: a sampled reply's with their log-probabilities, or the environment's without."""
+        self.messages += logprobs is not None
+        self.completion += ids
+        self.sampled += [logprobs is not None] * len(ids)
+        self.logprobs += logprobs or [0.0] * len(ids)
+
+
+class Recorder:
+    """Keeps the tracks of the episodes that are alive, and brings them up to date before each reply."""
+
+    def __init__(self, renderer: Renderer, episode_tokens: int) -> None:
+        self.renderer, self.episode_tokens = renderer, episode_tokens
+        self.tracks: WeakKeyDictionary[Episode, Track] = WeakKeyDictionary()
+
+    def read(self, episode: Episode) -> Track:
+        """The episode's track, with everything said to the model so far. Full if that does not fit the budget."""
+        if episode not in self.tracks:
+            self.tracks[episode] = Track(self.renderer.prompt(episode.messages, episode.tools))
+        elif not self.tracks[episode].full:
+            self._append(episode, self.tracks[episode])
+        track = self.tracks[episode]
+        track.messages = len(episode.messages)
+        return track
+
+    def _append(self, episode: Episode, track: Track) -> None:
+        if track.messages == len(episode.messages):
+            return
+        ended = track.completion[-1:] == [self.renderer.eos]
+        new = self.renderer.between(episode.messages[track.messages :], ended)
+        if len(track.completion) + len(new) >= self.episode_tokens:
+            track.full = True
+        else:
+            track.add(new)
+
+
+class LocalModel:
+    """A policy that samples replies with a local model, many episodes in one batch.
+
+    `reply_tokens` bounds one reply, `episode_tokens` all that follows the first prompt, tool results included; an
+    episode that has used them up is answered with silence. `engine` replaces the decoder, for instance by vLLM.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        temperature: float = 0.0,
+        reply_tokens: int = 256,
+        episode_tokens: int = 4096,
+        seed: int = 0,
+        engine: Engine | None = None,
+    ) -> None:
+        self.renderer = Renderer(tokenizer)
+        self.recorder = Recorder(self.renderer, episode_tokens)
+        self.reply_tokens, self.episode_tokens = reply_tokens, episode_tokens
+        self.engine = engine or Decoder(model, stop_tokens(model, tokenizer), temperature, seed)
+
+    def reply(self, episodes: list[Episode]) -> list[Reply]:
+        tracks = [self.recorder.read(e) for e in episodes]
+        open_ = [t for t in tracks if not t.full]
+        limits = [min(self.reply_tokens, self.episode_tokens - len(t.completion)) for t in open_]
+        replies = {}
+        for track, (ids, logprobs) in zip(open_, self.engine([t.tokens for t in open_], limits) if open_ else [], strict=True):
+            track.add(ids, logprobs)
+            replies[id(track)] = self.renderer.read(ids)
+        return [replies.get(id(t), Reply()) for t in tracks]
+
+    def track(self, episode: Episode) -> Track:
+        """The tokens of an episode that this policy played."""
+        return self.recorder.tracks[episode]
+
+
+class Teacher:
+    """Plays another policy and keeps what a model would have had to sample to say the same: supervised data."""
+
+    def __init__(self, policy: Policy, tokenizer: Any, episode_tokens: int = 4096) -> None:
+        self.policy, self.renderer = policy, Renderer(tokenizer)
+        self.recorder = Recorder(self.renderer, episode_tokens)
+
+    def reply(self, episodes: list[Episode]) -> list[Reply]:
+        replies = self.policy.reply(episodes)
+        for episode, reply in zip(episodes, replies, strict=True):
+            track = self.recorder.read(episode)
+            if not track.full:
+                ids = self.renderer.reply(reply)
+                track.add(ids, [0.0] * len(ids))
+        return replies
+
+    def track(self, episode: Episode) -> Track:
+        """The tokens of an episode that was played."""
+        return self.recorder.tracks[episode]
+
+
+def stop_tokens(model: Any, tokenizer: Any) -> set[int]:
+    """The ids that end a reply: the tokenizer's, and those of the model's generation settings."""
+    more = getattr(model.generation_config, "eos_token_id", None)
+    return {tokenizer.eos_token_id, *(more if isinstance(more, list) else [more])} - {None}
