@@ -48,6 +48,9 @@ def walk(server):
             problems = list(domain.invariants(session.servers[server])) if after != before else []
             assert not problems, f"{problems} after {shown}"
             before = after
+        for name in outcomes:
+            outcomes[name].add(session.call(name, {"no_such_argument": 1}).ok)
+        assert session.digest() == before, "a call with an unknown argument changed the state"
     return outcomes
 
 

@@ -106,6 +106,10 @@ class Table(Generic[R]):
             raise ToolError("not_found", f"there is no {self.spec.noun} {key!r}")
         return record
 
+    def one(self) -> R:
+        """The record of a table that always holds exactly one: a working directory, the car."""
+        return next(iter(self))
+
     def __contains__(self, key: str) -> bool:
         return self.find(key) is not None
 

@@ -7,7 +7,7 @@ import msgspec
 
 from prove.episode import leaves
 from prove.records import Answer, Attempt, Level
-from prove.servers.schema import bare, subject_of
+from prove.servers.schema import subject_of
 from prove.servers.tools import Tool
 from prove.synthesis.language import say
 from prove.synthesis.phrases import Ask, Phrasebook, Template, value_at
@@ -227,8 +227,10 @@ class Seeker:
         shared = {p.id_type: wish.arguments[p.name] for p in tools[wish.ask.tool].parameters if p.id_type and p.name in wish.arguments}
         kept, self.recent = self.recent, shared
         try:
-            options = [t.name for t in tools.values() if t.marks.writes and t.consumes & shared.keys() and t.name != wish.ask.tool]
-            for name in self.rng.sample(options, len(options)):
+            writes = [t for t in tools.values() if t.marks.writes and t.name != wish.ask.tool]
+            likely = [t.name for t in writes if t.consumes & shared.keys()]
+            others = [t.name for t in writes if t.name not in likely]
+            for name in [*self.rng.sample(likely, len(likely)), *self.rng.sample(others, min(4, len(others)))]:
                 clearing = self._try(trial, self.rng.choice(self.book.asks[name]), "complete", later=True)
                 if clearing is None:
                     continue
@@ -246,12 +248,13 @@ class Seeker:
         seen = {leaf for result in trial.results for leaf in leaves(result)}
         for tool in tools.values():
             needed = [p for p in tool.parameters if p.required]
-            if tool.marks.writes or len(needed) != 1 or needed[0].id_type not in mine or bare(tool.returns) is None:
+            if tool.marks.writes or any(p.id_type not in mine for p in needed):
                 continue
-            result = trial.session.call(tool.name, {needed[0].name: mine[needed[0].id_type]})
+            arguments = {p.name: mine[p.id_type] for p in needed}
+            result = trial.session.call(tool.name, arguments)
             shown = [(f, v) for f, v in result.value.items() if isinstance(v, str | int) and (f, v) not in seen] if result.ok else []
             telling = [(f, v) for f, v in shown if len(str(v)) > 1 and str(v) in why]
             if telling:
-                trial.call(tool.name, {needed[0].name: mine[needed[0].id_type]})
+                trial.call(tool.name, arguments)
                 return [Answer(trial.calls[-1].id, f, v) for f, v in telling]
         return []

@@ -47,6 +47,8 @@ def say(hint: Any, value: Any, today: date, rng: Random | None, words: dict[str,
         return _moment(_as_datetime(value), today, rng)
     if is_month(hint):
         return f"{MONTHS[int(value[5:]) - 1]} {value[:4]}"
+    if isinstance(value, float):
+        return f"{value:g}" if abs(value) < 1e6 and round(value, 4) == float(f"{value:g}") else str(value)
     if core is int and 2 <= value <= 12 and _now_and_then(rng, 0.4):
         return NUMBERS[value]
     return str(value).replace("_", " ") if hasattr(core, "__args__") else str(value)

@@ -122,7 +122,10 @@ class Machine:
                 goal = self.seeker.blocked(self.draft, self.focus)
             elif roll < shape.alternative + shape.impossible:
                 goal = self.seeker.impossible(self.draft, self.focus)
-        goal = goal or self.seeker.goal(self.draft, self.level, self.focus, self.queries > 0)
+        later = self.queries > 0
+        goal = goal or self.seeker.goal(self.draft, self.level, self.focus, later)
+        if goal is None and self.focus and self.level == "complete":
+            goal = self.seeker.blocked(self.draft, self.focus)  # its moment has not come: clear the way first
         if goal is None:
             raise Rejected("no goal", f"{self.focus or 'anything'} at level {self.level}")
         self.goal: Goal = goal

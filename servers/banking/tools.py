@@ -315,8 +315,7 @@ class Banking(Server):
         return self.transactions.add(entry)
 
     def _check_pin(self, pin: Pin) -> None:
-        customer = next(iter(self.customers))
-        require(pin == customer.pin, "permission_denied", "the PIN is wrong: ask the customer for it")
+        require(pin == self.customers.one().pin, "permission_denied", "the PIN is wrong: ask the customer for it")
 
     def _check_daily_limit(self, account: Account, amount: Cents) -> None:
         spent = _spent_on(self.today, self.transactions.where(account_id=account.account_id))

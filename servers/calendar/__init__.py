@@ -1,0 +1,1 @@
+"""One person's calendars: events and series, invitations, free and busy time."""

@@ -1,0 +1,43 @@
+"""What must hold in somebody's calendars after every call."""
+
+from collections.abc import Iterator
+
+from servers.calendar.tools import MOST_REMINDERS, Calendars, Event, Instance
+
+
+def invariants(server: Calendars) -> Iterator[str]:
+    names = [c.name.casefold() for c in server.calendars]
+    if len(names) != len(set(names)):
+        yield "two calendars have the same name"
+    for one in server.events:
+        yield from _of(one, server)
+    for instance in server.instances:
+        event = server.events.find(instance.event_id)
+        if event is None or event.rule is None:
+            yield f"{instance.instance_id} belongs to no series"
+        elif (
+            instance.status == "regular"
+            and (instance.minutes, instance.title) != (event.minutes, event.title)
+            and instance.start > server.now
+        ):
+            yield f"{instance.instance_id} is not what its series has become"
+
+
+def _of(event: Event, server: Calendars) -> Iterator[str]:
+    if event.calendar_id not in server.calendars:
+        yield f"{event.event_id} is in no calendar"
+    guests = [event.organizer, *(a.email for a in event.attendees)]
+    if len(guests) != len(set(guests)):
+        yield f"{event.event_id} has somebody twice among its guests: {guests}"
+    if len(event.reminders) > MOST_REMINDERS or event.reminders != sorted(set(event.reminders)):
+        yield f"{event.event_id} has odd reminders: {event.reminders}"
+    instances = server.instances.where(event_id=event.event_id)
+    days = [i.day for i in instances if i.start > server.now]
+    if len(days) != len(set(days)):
+        yield f"{event.event_id} takes place twice on one day to come"
+    if event.rule and not instances:
+        yield f"{event.event_id} is a series that never takes place"
+
+
+def _looks(what: Event | Instance) -> tuple[str, int, str]:
+    return what.title, what.minutes, what.location

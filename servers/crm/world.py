@@ -1,0 +1,128 @@
+"""One representative's book of business: companies, contacts with a namesake, leads old and new, deals in every stage, tasks overdue."""
+
+from prove.servers.maker import Maker
+from servers.crm.tools import LIFECYCLE, STAGES, Activity, Company, Contact, Crm, Deal, Lead, Representative
+
+COMPANIES = {  # industry -> names
+    "software": ("Quillbase", "Nimbus Forge", "Papertrail Labs", "Lumen Stack", "Copperline Systems", "Tidewater Software"),
+    "manufacturing": ("Harrow Tools", "Alder & Finch Furniture", "Bellwether Plastics", "Stonebridge Castings", "Vantage Bearings"),
+    "retail": ("Marigold Outfitters", "Northgate Grocers", "Pine & Petal", "Redwood Cycles", "Saltbox Home"),
+    "healthcare": ("Cedar Valley Clinics", "Brightsmile Dental", "Harborview Imaging", "Willow Pharmacy Group", "Kestrel Diagnostics"),
+    "logistics": ("Ironbridge Freight", "Blue Heron Couriers", "Crossroads Warehousing", "Meridian Shipping", "Swift Pallet"),
+    "education": ("Lakeside Academy", "Open Quad Learning", "Beacon Language Schools", "Foxglove Nurseries", "Summit Tutoring"),
+    "construction": ("Granite & Sons", "Larkfield Homes", "Keystone Roofing", "Skyline Glazing", "Terraform Builders"),
+    "hospitality": ("Hotel Astoria Group", "The Copper Kettle", "Seabright Resorts", "Wayfarer Inns", "Olive Branch Catering"),
+}
+NEWCOMERS = (  # industry, companies of which there are only leads so far
+    ("software", "Parallax Apps"), ("manufacturing", "Bramble Textiles"), ("retail", "Daybreak Bakery"), ("healthcare", "Juniper Physio"),
+    ("logistics", "Osprey Haulage"), ("education", "Maple Leaf Music School"), ("construction", "Cobalt Scaffolding"),
+    ("hospitality", "Driftwood Cafe"), ("software", "Zephyr Analytics"), ("retail", "Toybox Corner"), ("logistics", "Greenlane Vans"),
+    ("healthcare", "Riverbank Opticians"),
+)  # fmt: skip
+CITIES = ("Boston", "Denver", "Portland", "Austin", "Chicago", "Toronto", "Leeds", "Dublin", "Rotterdam", "Hamburg")
+JOB_TITLES = (
+    "Head of Operations", "Purchasing Manager", "Finance Director", "IT Manager", "Managing Director", "Office Manager", "Plant Manager",
+    "Marketing Director", "Chief Executive", "Facilities Manager",
+)  # fmt: skip
+PRODUCTS = (
+    "Scheduling suite",
+    "Inventory module",
+    "Payroll add-on",
+    "Field service app",
+    "Customer portal",
+    "Analytics pack",
+    "Fleet tracker",
+)
+SCOPES = ("annual licence", "pilot", "renewal", "rollout to all sites", "upgrade", "training package", "support contract")
+HAPPENED = {
+    "call": ("intro call", "pricing questions", "check-in after the holidays", "who decides on the budget", "timeline for the decision"),
+    "email": ("brochure and price list", "answers to their security questions", "thanks for the visit", "draft contract"),
+    "meeting": ("kick-off at their office", "requirements workshop", "lunch with the finance team", "quarterly review"),
+    "demo": ("product tour", "reporting features", "mobile app for their drivers", "integration with their accounting"),
+}
+TO_DO = {
+    "call": ("the signed quote", "feedback on the trial", "their new budget", "the renewal date", "an unpaid invoice"),
+    "email": ("the revised offer", "two reference customers", "the data protection form", "the onboarding plan"),
+    "meeting": ("contract terms", "the rollout plan", "next year's needs", "a complaint about support"),
+    "demo": ("the new dashboard", "single sign-on", "the warehouse scanner", "roles and permissions"),
+}
+NOTES = (
+    "Positive, wants a second opinion from IT.", "Asked for ten percent off.", "Left a message.", "Budget is decided next month.",
+    "Their current vendor raised prices.", "Very interested in the mobile app.", "Will come back after the board meeting.", "",
+)  # fmt: skip
+LOST = ("price", "competitor", "no_budget", "no_decision", "bad_fit")
+SOURCES = ("website", "website", "referral", "trade_show", "cold_call", "webinar", "partner")
+
+
+def populate(crm: Crm, make: Maker) -> None:
+    me, *colleagues = [make.person() for _ in range(4)]
+    crm.representatives.add(Representative("REP-1", me))
+    for industry, names in COMPANIES.items():
+        for name in make.some(names, 4):
+            city = make.pick(CITIES) if make.chance(0.9) else None
+            crm.companies.add(Company(crm.companies.mint(), name, _domain(name), industry, city))
+    _contacts(crm, make)
+    _deals(crm, make, [*[me] * 7, *colleagues])
+    _activities(crm, make, [*[me] * 9, *colleagues])
+    _leads(crm, make)
+
+
+def _domain(company: str) -> str:
+    return "".join(c for c in company.lower() if c.isalnum()) + ".example"
+
+
+def _contacts(crm: Crm, make: Maker) -> None:
+    """Some of every company, one of the same first name as another, and a few that belong to no company."""
+    companies = list(crm.companies)
+    employers: list[Company | None] = [*companies, *(make.pick(companies) for _ in range(36)), None, None, None, None, None]
+    people = [make.person() for _ in employers]
+    people[1] = f"{people[0].split()[0]} {make.faker.last_name()}"
+    for name, employer in zip(people, employers, strict=True):
+        email = make.email(name, employer.domain) if employer else make.email(name)
+        phone = f"+1{make.pick(('415', '617', '303', '512'))}555{make.digits(4)}"
+        company_id = employer.company_id if employer else None
+        contact = Contact(crm.contacts.mint(), name, email, make.pick(JOB_TITLES), phone, company_id, opted_out=make.chance(0.07))
+        crm.contacts.add(contact)
+
+
+def _deals(crm: Crm, make: Maker, owners: list[str]) -> None:
+    names = make.shuffled([f"{product}, {scope}" for product in PRODUCTS for scope in SCOPES])
+    buyers = make.some([c for c in crm.contacts if c.company_id], 42)
+    for name, contact in zip(names, make.shuffled(buyers), strict=False):
+        stage = make.pick((*STAGES[:-1], *STAGES[:-1], "won", "won", "lost"))
+        closes = -make.between(3, 200) if stage in ("won", "lost") else make.between(-9, 75)  # a few open ones are overdue
+        reason = make.pick(LOST) if stage == "lost" else None
+        deal = (name, contact.company_id, contact.contact_id, make.between(150_000, 9_000_000, 25_000), make.day(closes), make.pick(owners))
+        crm.deals.add(Deal(crm.deals.mint(), *deal, stage, reason))
+        reached = "customer" if stage == "won" else "lead" if stage == "lost" else "opportunity"
+        crm.contacts.update(contact.contact_id, lifecycle=max(contact.lifecycle, reached, key=LIFECYCLE.index))
+
+
+def _activities(crm: Crm, make: Maker, owners: list[str]) -> None:
+    """What happened, oldest first, and then what is still to do, some of it overdue."""
+    deals = {d.contact_id: d.deal_id for d in crm.deals}
+    for contact in crm.contacts:
+        days = sorted(make.between(-240, -1) for _ in range(make.pick((0, 1, 2, 3, 4))))
+        plans = [] if contact.opted_out else [make.between(-4, 25) for _ in range(make.pick((0, 1, 1, 2)))]
+        for day, status in [*((d, "done") for d in days), *((d, "open") for d in plans)]:
+            kind = make.pick(tuple(TO_DO))
+            subject, notes = (make.pick(TO_DO[kind]), "") if status == "open" else (make.pick(HAPPENED[kind]), make.pick(NOTES))
+            deal = deals.get(contact.contact_id) if make.chance(0.6) else None
+            told = (contact.contact_id, kind, subject, make.day(day), status, make.pick(owners), notes, deal)
+            crm.activities.add(Activity(crm.activities.mint(), *told))
+
+
+def _leads(crm: Crm, make: Maker) -> None:
+    """From companies that are not there yet, from some that are, and one that has long been converted."""
+    places = [(industry, name, _domain(name)) for industry, name in NEWCOMERS]
+    places += [(c.industry, c.name, c.domain) for c in make.some(list(crm.companies), 8)]
+    places += make.some(places, 6)
+    for industry, company, domain in make.shuffled(places):
+        name = make.person()
+        status = make.pick(("new", "new", "new", "working", "working", "working", "unqualified"))
+        lead = Lead(crm.leads.mint(), name, company, make.email(name, domain), industry, make.pick(SOURCES), status)
+        crm.leads.add(lead)
+    for contact in make.some([c for c in crm.contacts if c.company_id], 4):
+        employer = crm.companies.get(contact.company_id or "")
+        known = (contact.name, employer.name, contact.email, employer.industry, make.pick(SOURCES), "converted")
+        crm.leads.add(Lead(crm.leads.mint(), *known))

@@ -1,0 +1,1 @@
+"""A mailbox, seen by its owner: threads, labels, drafts, sending, replying, archiving."""

@@ -1,0 +1,272 @@
+"""A city of some thirty kitchens, and a customer with a past: deliveries on the way, carts half full, codes that ran out."""
+
+from datetime import datetime, timedelta
+
+from prove.servers.maker import Maker
+from servers.food_delivery.tools import Address, Courier, FoodDelivery, MenuItem, Order, OrderItem, Promo, Restaurant, Trip
+
+CENTRE = (51.4545, -2.5879)
+NEIGHBOURHOODS = {  # metres north and east of the centre
+    "Old Town": (200, 100),
+    "Harbourside": (-600, -500),
+    "Station Quarter": (300, 1400),
+    "University": (900, -800),
+    "Riverside": (-1300, 1100),
+    "Northgate": (2600, 400),
+    "Hillcrest": (3400, -3200),
+}
+ADDRESSES = (("home", "Old Town"), ("office", "Station Quarter"), ("gym", "University"), ("parents'", "Hillcrest"))
+STREETS = ("Mill Lane", "Chapel Street", "Orchard Road", "Canal Walk", "Beech Avenue", "Station Road", "Queen Street", "Park Row")
+
+KITCHENS = {  # a name that comes twice is a chain
+    "american": ("Burger Barn", "Burger Barn", "Smokestack Grill"),
+    "breakfast": ("Early Bird", "Copper Kettle", "Crumb & Co"),
+    "chinese": ("Golden Wok", "Lucky Dumpling", "Jade Garden"),
+    "indian": ("Saffron House", "Curry Corner", "Tandoor Nights"),
+    "italian": ("Bella Napoli", "Bella Napoli", "Trattoria Lucia"),
+    "japanese": ("Sakura Sushi", "Ramen Republic", "Bento Box"),
+    "mediterranean": ("Olive & Thyme", "Falafel Palace", "Aegean Table"),
+    "mexican": ("El Camino", "Taco Loco", "Casa Verde"),
+    "thai": ("Bangkok Basil", "Thai Orchid", "Lemongrass"),
+    "vegan": ("Green Bowl", "Beet Box", "Rooted"),
+}
+LATE = ("Smokestack Grill", "Tandoor Nights", "Trattoria Lucia", "Ramen Republic", "Lemongrass")  # dinner only, past midnight
+
+V, VG, GF = ["vegetarian"], ["vegetarian", "vegan"], ["gluten_free"]
+MENUS = {  # cuisine -> name, section, usual price, description, diets, allergens, calories
+    "american": (
+        ("Classic Cheeseburger", "mains", 1150, "beef patty, cheddar, pickles, house sauce", [], ["gluten", "milk", "eggs"], 780),
+        ("Smoky Bacon Burger", "mains", 1320, "beef patty, bacon, onion rings, barbecue sauce", [], ["gluten", "milk"], 920),
+        ("Buttermilk Chicken Sandwich", "mains", 1190, "fried chicken thigh, slaw, brioche", [], ["gluten", "milk", "eggs"], 810),
+        ("Black Bean Burger", "mains", 1080, "black bean patty, avocado, tomato relish", VG, ["gluten", "soy"], 610),
+        ("Loaded Fries", "sides", 690, "fries, cheddar sauce, spring onion", [*V, *GF], ["milk"], 640),
+        ("Skinny Fries", "sides", 380, "twice-cooked potatoes, sea salt", [*VG, *GF], [], 390),
+        ("Chicken Wings", "starters", 790, "eight wings, hot sauce, blue cheese dip", GF, ["milk"], 720),
+        ("Mac and Cheese", "sides", 720, "macaroni, three cheeses, crumbs", V, ["gluten", "milk"], 680),
+        ("Vanilla Milkshake", "drinks", 550, "vanilla ice cream, whole milk", [*V, *GF], ["milk"], 510),
+        ("Pecan Pie", "desserts", 620, "a warm slice with cream", V, ["gluten", "nuts", "milk", "eggs"], 560),
+    ),
+    "breakfast": (
+        ("Full Breakfast", "mains", 1180, "eggs, bacon, sausage, beans, toast", [], ["eggs", "gluten"], 890),
+        ("Eggs Benedict", "mains", 1050, "poached eggs, ham, hollandaise, muffin", [], ["eggs", "gluten", "milk"], 640),
+        ("Blueberry Pancakes", "mains", 920, "buttermilk pancakes, maple syrup", V, ["eggs", "gluten", "milk"], 690),
+        ("Avocado Toast", "mains", 890, "sourdough, avocado, chilli, lime", VG, ["gluten"], 430),
+        ("Almond Granola", "starters", 640, "oats, almonds, berries, oat yoghurt", VG, ["nuts", "gluten"], 410),
+        ("Hash Browns", "sides", 390, "three crisp potato cakes", [*VG, *GF], [], 320),
+        ("Cinnamon Bun", "desserts", 420, "a soft bun with cardamom icing", V, ["gluten", "milk", "eggs"], 460),
+        ("Flat White", "drinks", 370, "double espresso, steamed milk", [*V, *GF], ["milk"], 120),
+        ("Fresh Orange Juice", "drinks", 420, "pressed this morning", [*VG, *GF], [], 110),
+    ),
+    "chinese": (
+        ("Kung Pao Chicken", "mains", 1190, "chicken, peanuts, dried chilli, Sichuan pepper", [], ["peanuts", "soy"], 690),
+        ("Sweet and Sour Pork", "mains", 1150, "crisp pork, pineapple, peppers", [], ["gluten", "soy"], 760),
+        ("Mapo Tofu", "mains", 990, "silken tofu, fermented beans, chilli oil", VG, ["soy"], 480),
+        ("Beef Chow Mein", "mains", 1120, "wok-fried noodles, beef, bean sprouts", [], ["gluten", "soy", "eggs"], 710),
+        ("Egg Fried Rice", "sides", 420, "jasmine rice, egg, peas", [*V, *GF], ["eggs"], 440),
+        ("Steamed Greens", "sides", 520, "pak choi, garlic, ginger", [*VG, *GF], [], 120),
+        ("Pork Dumplings", "starters", 680, "six pieces, black vinegar", [], ["gluten", "soy", "sesame"], 390),
+        ("Vegetable Spring Rolls", "starters", 560, "four rolls, plum sauce", VG, ["gluten", "soy"], 310),
+        ("Sesame Balls", "desserts", 480, "fried rice balls, red bean", VG, ["sesame"], 350),
+        ("Jasmine Tea", "drinks", 290, "a pot for one", [*VG, *GF], [], 0),
+    ),
+    "indian": (
+        ("Butter Chicken", "mains", 1290, "tandoori chicken, tomato, cream", GF, ["milk", "nuts"], 740),
+        ("Lamb Rogan Josh", "mains", 1390, "slow-cooked lamb, Kashmiri chilli", GF, ["milk"], 690),
+        ("Chana Masala", "mains", 990, "chickpeas, tomato, cumin", [*VG, *GF], [], 460),
+        ("Palak Paneer", "mains", 1090, "spinach, fresh cheese, fenugreek", [*V, *GF], ["milk"], 520),
+        ("Vegetable Biryani", "mains", 1120, "basmati rice, saffron, cashews", [*V, *GF], ["nuts", "milk"], 610),
+        ("Garlic Naan", "sides", 350, "from the clay oven", V, ["gluten", "milk"], 290),
+        ("Pilau Rice", "sides", 340, "basmati, cardamom, bay", [*VG, *GF], [], 310),
+        ("Onion Bhaji", "starters", 520, "four fritters, mint chutney", [*VG, *GF], [], 280),
+        ("Lamb Samosas", "starters", 590, "two pastries, tamarind", [], ["gluten"], 340),
+        ("Mango Lassi", "drinks", 410, "yoghurt, Alphonso mango", [*V, *GF], ["milk"], 220),
+        ("Gulab Jamun", "desserts", 490, "milk dumplings in rose syrup", V, ["milk", "gluten"], 380),
+    ),
+    "italian": (
+        ("Margherita Pizza", "mains", 1090, "tomato, mozzarella, basil", V, ["gluten", "milk"], 820),
+        ("Pepperoni Pizza", "mains", 1290, "tomato, mozzarella, spicy salami", [], ["gluten", "milk"], 960),
+        ("Marinara Pizza", "mains", 950, "tomato, garlic, oregano", VG, ["gluten"], 690),
+        ("Spaghetti Carbonara", "mains", 1240, "guanciale, egg yolk, pecorino", [], ["gluten", "eggs", "milk"], 850),
+        ("Lasagne", "mains", 1280, "beef ragu, bechamel", [], ["gluten", "milk", "eggs"], 790),
+        ("Mushroom Risotto", "mains", 1190, "carnaroli rice, porcini, parmesan", [*V, *GF], ["milk"], 640),
+        ("Garlic Bread", "starters", 490, "ciabatta, garlic butter", V, ["gluten", "milk"], 380),
+        ("Burrata Salad", "starters", 890, "burrata, tomatoes, basil oil", [*V, *GF], ["milk"], 420),
+        ("Rocket Salad", "sides", 450, "rocket, parmesan, lemon", [*V, *GF], ["milk"], 160),
+        ("Tiramisu", "desserts", 620, "mascarpone, espresso, cocoa", V, ["eggs", "milk", "gluten"], 470),
+        ("San Pellegrino", "drinks", 280, "half a litre", [*VG, *GF], [], 0),
+    ),
+    "japanese": (
+        ("Salmon Nigiri", "starters", 780, "four pieces", GF, ["fish"], 220),
+        ("California Roll", "mains", 920, "crab, avocado, cucumber, eight pieces", [], ["shellfish", "sesame", "soy"], 360),
+        ("Spicy Tuna Roll", "mains", 990, "tuna, chilli mayonnaise, eight pieces", [], ["fish", "eggs", "soy"], 390),
+        ("Tonkotsu Ramen", "mains", 1340, "pork broth, noodles, marinated egg", [], ["gluten", "eggs", "soy"], 780),
+        ("Miso Ramen", "mains", 1250, "miso broth, tofu, sweetcorn", VG, ["gluten", "soy"], 620),
+        ("Chicken Katsu Curry", "mains", 1220, "breaded chicken, curry sauce, rice", [], ["gluten", "eggs"], 880),
+        ("Edamame", "sides", 430, "sea salt", [*VG, *GF], ["soy"], 150),
+        ("Prawn Gyoza", "starters", 720, "six dumplings, ponzu", [], ["gluten", "shellfish", "soy"], 310),
+        ("Matcha Mochi", "desserts", 540, "three pieces", [*V, *GF], ["milk"], 260),
+        ("Green Tea", "drinks", 280, "sencha", [*VG, *GF], [], 0),
+    ),
+    "mediterranean": (
+        ("Chicken Shawarma Wrap", "mains", 1020, "chicken, garlic sauce, pickles", [], ["gluten", "milk"], 680),
+        ("Falafel Wrap", "mains", 920, "falafel, tahini, salad", VG, ["gluten", "sesame"], 590),
+        ("Lamb Kofta", "mains", 1290, "two skewers, bulgur, yoghurt", [], ["gluten", "milk"], 730),
+        ("Moussaka", "mains", 1180, "aubergine, lamb, bechamel", [], ["milk", "eggs", "gluten"], 690),
+        ("Grilled Sea Bass", "mains", 1590, "whole fish, lemon, oregano", GF, ["fish"], 520),
+        ("Greek Salad", "starters", 780, "feta, olives, tomato, cucumber", [*V, *GF], ["milk"], 310),
+        ("Hummus", "starters", 560, "chickpeas, tahini, warm pita", VG, ["sesame", "gluten"], 390),
+        ("Halloumi Fries", "sides", 690, "fried cheese, pomegranate", V, ["milk", "gluten"], 480),
+        ("Baklava", "desserts", 490, "pistachio, honey", V, ["nuts", "gluten"], 410),
+        ("Mint Lemonade", "drinks", 380, "fresh mint, lemon", [*VG, *GF], [], 140),
+    ),
+    "mexican": (
+        ("Carnitas Tacos", "mains", 1050, "three tacos, slow-cooked pork, salsa verde", GF, [], 620),
+        ("Baja Fish Tacos", "mains", 1120, "three tacos, battered cod, lime crema", [], ["fish", "gluten", "milk"], 660),
+        ("Chicken Burrito", "mains", 1080, "chicken, rice, beans, salsa", [], ["gluten"], 790),
+        ("Bean Burrito", "mains", 960, "black beans, rice, peppers, guacamole", VG, ["gluten"], 680),
+        ("Beef Enchiladas", "mains", 1240, "corn tortillas, beef, red chilli sauce", GF, ["milk"], 750),
+        ("Cheese Quesadilla", "starters", 750, "flour tortilla, two cheeses", V, ["gluten", "milk"], 520),
+        ("Guacamole and Chips", "starters", 690, "avocado, lime, corn chips", [*VG, *GF], [], 480),
+        ("Elote", "sides", 480, "grilled corn, cotija, chilli", [*V, *GF], ["milk"], 290),
+        ("Churros", "desserts", 550, "cinnamon sugar, chocolate sauce", V, ["gluten", "milk", "eggs"], 430),
+        ("Horchata", "drinks", 390, "rice, almond, cinnamon", [*VG, *GF], ["nuts"], 180),
+    ),
+    "thai": (
+        ("Pad Thai", "mains", 1150, "rice noodles, prawns, egg, tamarind, peanuts", GF, ["peanuts", "eggs", "shellfish"], 690),
+        ("Green Curry", "mains", 1190, "chicken, coconut milk, Thai basil", GF, ["fish"], 640),
+        ("Massaman Beef", "mains", 1290, "beef, potatoes, peanuts, star anise", GF, ["peanuts", "fish"], 760),
+        ("Tofu Pad See Ew", "mains", 1060, "wide noodles, tofu, Chinese broccoli", VG, ["soy", "gluten"], 590),
+        ("Jasmine Rice", "sides", 300, "steamed", [*VG, *GF], [], 260),
+        ("Papaya Salad", "starters", 790, "green papaya, lime, dried shrimp", GF, ["shellfish", "peanuts"], 180),
+        ("Chicken Satay", "starters", 740, "four skewers, peanut sauce", GF, ["peanuts"], 380),
+        ("Tom Yum Soup", "starters", 820, "prawns, lemongrass, chilli", GF, ["shellfish", "fish"], 190),
+        ("Mango Sticky Rice", "desserts", 620, "coconut cream", [*VG, *GF], [], 420),
+        ("Thai Iced Tea", "drinks", 390, "black tea, condensed milk", [*V, *GF], ["milk"], 210),
+    ),
+    "vegan": (
+        ("Buddha Bowl", "mains", 1120, "quinoa, roast squash, kale, tahini", [*VG, *GF], ["sesame"], 540),
+        ("Poke Bowl", "mains", 1180, "marinated tofu, rice, edamame, seaweed", VG, ["soy", "sesame"], 580),
+        ("Jackfruit Burger", "mains", 1140, "pulled jackfruit, slaw, bun", VG, ["gluten", "soy"], 620),
+        ("Lentil Dal", "mains", 960, "red lentils, coconut, spinach", [*VG, *GF], [], 430),
+        ("Sweet Potato Wedges", "sides", 520, "smoked paprika", [*VG, *GF], [], 340),
+        ("Kale Caesar", "starters", 820, "kale, cashew dressing, croutons", VG, ["nuts", "gluten"], 360),
+        ("Beetroot Hummus", "starters", 580, "seeded crackers", VG, ["sesame", "gluten"], 310),
+        ("Chocolate Avocado Mousse", "desserts", 590, "cocoa, avocado, hazelnut", [*VG, *GF], ["nuts"], 390),
+        ("Green Smoothie", "drinks", 560, "spinach, apple, banana, ginger", [*VG, *GF], [], 170),
+        ("Kombucha", "drinks", 420, "ginger and lemon", [*VG, *GF], [], 60),
+    ),
+}  # fmt: skip
+NOTES = ("no onions", "extra spicy", "sauce on the side", "well done, please")
+
+
+def populate(food: FoodDelivery, make: Maker) -> None:
+    for label, neighbourhood in ADDRESSES:
+        street = f"{make.between(1, 120)} {make.pick(STREETS)}"
+        food.addresses.add(Address(food.addresses.mint(), label, street, neighbourhood, *_place(make, neighbourhood)))
+    for cuisine, names in KITCHENS.items():
+        areas = make.some(list(NEIGHBOURHOODS), len(names))
+        for name, neighbourhood in zip(names, areas, strict=True):
+            _restaurant(food, make, name, cuisine, neighbourhood)
+    for _ in range(9):
+        vehicle = make.pick(("bicycle", "bicycle", "scooter", "car"))
+        food.couriers.add(Courier(food.couriers.mint(), make.person(), vehicle, f"07700 900{make.digits(3)}"))
+    _promos(food, make)
+    _past(food, make)
+    _today(food, make)
+
+
+def _place(make: Maker, neighbourhood: str) -> tuple[float, float]:
+    north, east = (metres + make.between(-350, 350) for metres in NEIGHBOURHOODS[neighbourhood])
+    return round(CENTRE[0] + north / 111_320, 5), round(CENTRE[1] + east / 69_300, 5)
+
+
+def _restaurant(food: FoodDelivery, make: Maker, name: str, cuisine: str, neighbourhood: str) -> None:
+    opens, closes = (17, 2) if name in LATE else (6 if cuisine == "breakfast" else make.pick((7, 8, 8, 11)), make.between(21, 23))
+    place = _place(make, neighbourhood)
+    restaurant = Restaurant(
+        restaurant_id=food.restaurants.mint(),
+        name=name,
+        cuisine=cuisine,
+        neighbourhood=neighbourhood,
+        rating=make.between(32, 49) / 10,
+        opens=opens,
+        closes=closes,
+        minimum_order=make.between(1000, 2000, 250),
+        delivery_fee=make.between(0, 350, 50),
+        delivers_within=make.between(2500, 5500, 500),
+        preparation=make.between(15, 40, 5),
+        latitude=place[0],
+        longitude=place[1],
+    )
+    food.restaurants.add(restaurant)
+    for dish, section, usual_price, description, diets, allergens, calories in make.some(MENUS[cuisine], make.between(8, 10)):
+        price = usual_price + make.between(-80, 120, 10)
+        ids = food.menu_items.mint(), restaurant.restaurant_id
+        food.menu_items.add(MenuItem(*ids, dish, section, price, description, diets, allergens, calories, make.chance(0.93)))
+
+
+def _promos(food: FoodDelivery, make: Maker) -> None:
+    soon = make.between(1, 6)
+    for promo in (
+        Promo("WELCOME50", "percent", 50, 1000, make.day(90), first_order_only=True),
+        Promo("TASTY10", "percent", 10, 1500, make.day(30)),
+        Promo("LUNCH20", "percent", 20, 2500, make.day(soon)),
+        Promo("FIVEOFF", "amount", 500, 2000, make.day(14)),
+        Promo("TENOFF40", "amount", 1000, 4000, make.day(45)),
+        Promo("FREERIDE", "free_delivery", 0, 1200, make.day(10)),
+        Promo("SPRING15", "percent", 15, 1500, make.day(-12)),
+        Promo("THANKYOU", "amount", 300, 1000, make.day(60)),
+    ):
+        food.promos.add(promo)
+
+
+def _near(food: FoodDelivery, open_now: bool) -> list[Restaurant]:
+    """Kitchens that deliver to the customer's home."""
+    home = next(iter(food.addresses)).address_id
+    reached = {line.restaurant_id for line in food.search_restaurants(address_id=home, open_now=open_now, limit=50).items}
+    return [r for r in food.restaurants if r.restaurant_id in reached]
+
+
+def _fill(food: FoodDelivery, make: Maker, restaurant: Restaurant, opened: datetime, dishes: int, code: str | None = None) -> Order:
+    """A cart with some of a restaurant's dishes; the amounts are the server's own arithmetic."""
+    home = next(iter(food.addresses)).address_id
+    cart = food.orders.add(Order(food.orders.mint(), restaurant.restaurant_id, restaurant.name, home, "cart", opened, code))
+    menu = [d for d in food.menu_items.where(restaurant_id=restaurant.restaurant_id) if d.available]
+    for dish in make.some(menu, dishes):
+        quantity = 1 if dishes == 1 else make.between(1, 2)
+        item = (food.order_items.mint(), cart.order_id, dish.menu_item_id, dish.name, quantity, dish.price)
+        food.order_items.add(OrderItem(*item, make.pick(NOTES) if make.chance(0.2) else ""))
+    return food.recount(cart.order_id)
+
+
+def _send(food: FoodDelivery, make: Maker, order: Order, status: str, times: list[datetime]) -> None:
+    """Make a cart an order whose kitchen starts, courier leaves and food arrives at these times."""
+    tip = make.pick((0, 0, 200, 300, 500))
+    food.orders.update(order.order_id, status=status, tip=tip, total=order.total + tip, arrives=times[-1])
+    food.trips.add(Trip(order.order_id, make.pick(list(food.couriers)).courier_id, *times))
+
+
+def _past(food: FoodDelivery, make: Maker) -> None:
+    """Two months of dinners, some rated; one was called off."""
+    kitchens = _near(food, open_now=False)
+    for ago in (58, 47, 33, 25, 19, 12, 6, 3, 1):
+        opened = make.moment(-ago, make.between(17, 20), make.between(0, 59))
+        order = _fill(food, make, make.pick(kitchens), opened, make.between(2, 4), "THANKYOU" if ago == 58 else None)
+        _send(food, make, order, "delivered", [opened + timedelta(minutes=m) for m in (2, 25, make.between(35, 55))])
+        if make.chance(0.4):
+            food.orders.update(order.order_id, stars=make.between(2, 5), comment=make.pick(("", "Lovely food, and still hot.")))
+    called_off = _fill(food, make, make.pick(kitchens), make.moment(-14, 19), 2)
+    food.orders.update(called_off.order_id, status="cancelled", refunded=called_off.total)
+
+
+def _today(food: FoodDelivery, make: Maker) -> None:
+    """This morning's orders, in every stage, and carts: three ready to be ordered, one too small, one forgotten and empty."""
+    stages = (("placed", 1, 26, 40), ("preparing", -12, 9, 26), ("out_for_delivery", -33, -4, 14), ("out_for_delivery", -41, -2, 19))
+    carts = ((0, 4), (0, 5), (-1, 4), (0, 1), (-2, 0))  # opened how many days ago, with how many dishes
+    kitchens = make.shuffled(_near(food, open_now=True))
+    for restaurant, (status, *minutes) in zip(kitchens, stages, strict=False):
+        times = [make.start + timedelta(minutes=m) for m in minutes]
+        _send(food, make, _fill(food, make, restaurant, times[0] - timedelta(minutes=2), make.between(2, 3)), status, times)
+    for restaurant, (ago, dishes) in zip(kitchens[len(stages) :], carts, strict=False):
+        _fill(food, make, restaurant, make.moment(ago, 8, 40), dishes)
+    _fill(food, make, make.pick([r for r in food.restaurants if r.name in LATE]), make.moment(-1, 23), 3)  # open for dinner only

@@ -1,0 +1,1 @@
+"""A smart home, seen by one household: rooms, devices, sensors, scenes, automations, an alarm."""

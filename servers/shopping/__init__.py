@@ -1,0 +1,1 @@
+"""An online store, seen by one customer: catalogue, cart, checkout, orders, returns."""

@@ -1,0 +1,262 @@
+"""A store with ten shelves: variants that ran out, parcels in every stage, an expired card, a coupon that is spent."""
+
+from datetime import datetime, timedelta
+
+from prove.servers.maker import Maker
+from servers.shopping.tools import (
+    Address,
+    Basket,
+    CartItem,
+    Category,
+    Coupon,
+    Order,
+    OrderItem,
+    PaymentMethod,
+    Product,
+    Return,
+    Review,
+    Shipment,
+    ShippingOption,
+    Shopping,
+    Variant,
+)
+
+SIZES = [f"{colour}, size {size}" for colour in ("black", "navy", "olive") for size in ("S", "M", "L", "XL")]
+SHOES = [f"{colour}, size {size}" for colour in ("grey", "white", "brown") for size in (7, 8, 9, 10, 11)]
+COLOURS = ["black", "white", "slate blue", "forest green", "terracotta", "sand"]
+MEMORY = ["grey with 64 GB", "grey with 128 GB", "silver with 128 GB", "silver with 256 GB"]
+BEDS = ["white, twin", "white, queen", "white, king", "linen grey, queen", "linen grey, king"]
+BOTTLES = ["a 30 ml bottle", "a 50 ml bottle", "a 100 ml bottle"]
+EDITIONS = ["the English edition", "the Spanish edition", "the French edition"]
+TENTS = ["green", "orange", "stone"]
+
+SHELVES = {  # category -> department, options, returnable, (name, brand, price, grams, months of warranty, description)
+    "Jackets": ("clothing", SIZES, True, (
+        ("Rain Shell", "Northfell", 12900, 420, 24, "a waterproof jacket with taped seams and a roll-away hood"),
+        ("Down Jacket", "Northfell", 18900, 510, 24, "responsible goose down, packs into its own pocket"),
+        ("Fleece Pullover", "Alder & Pine", 6900, 380, 12, "recycled fleece with a half zip"),
+        ("Denim Jacket", "Marlow", 8900, 820, 12, "a classic cut in washed denim"),
+        ("Windbreaker", "Alder & Pine", 7400, 260, 12, "light ripstop against wind and drizzle"),
+        ("Wool Overcoat", "Marlow", 21900, 1450, 12, "a long single-breasted coat in Italian wool"),
+        ("Rain Shell", "Alder & Pine", 9900, 460, 12, "a simple waterproof for city and trail"),
+    )),
+    "Shoes": ("clothing", SHOES, True, (
+        ("Trail Runners", "Northfell", 11900, 620, 12, "grippy soles and a snug heel for rough paths"),
+        ("Canvas Sneakers", "Marlow", 5900, 700, 6, "a low sneaker with a rubber sole"),
+        ("Leather Boots", "Hobart", 17900, 1380, 24, "Goodyear-welted boots in full-grain leather"),
+        ("Running Shoes", "Velo", 12900, 540, 12, "soft cushioning for daily miles"),
+        ("Hiking Boots", "Northfell", 15900, 1240, 24, "ankle-high, waterproof, with a stiff sole"),
+        ("Slippers", "Hobart", 3900, 350, 6, "boiled wool with a felt sole"),
+    )),
+    "Cookware": ("home", COLOURS, True, (
+        ("Cast Iron Skillet", "Ironleaf", 4900, 2300, 120, "a pre-seasoned 10-inch pan for any stove"),
+        ("Dutch Oven", "Ironleaf", 11900, 5200, 120, "an enamelled five-quart pot with lid"),
+        ("Saucepan", "Copperhill", 6900, 1300, 60, "a two-quart pan with a copper core"),
+        ("Cast Iron Skillet", "Copperhill", 7900, 2500, 120, "a smooth machined 11-inch pan"),
+        ("Chef's Knife", "Kettler", 9900, 240, 60, "an eight-inch forged blade"),
+        ("Baking Sheet Set", "Copperhill", 3400, 1700, 24, "three steel sheets that do not warp"),
+        ("Stand Mixer", "Kettler", 32900, 9800, 36, "ten speeds, a five-quart bowl, three hooks"),
+    )),
+    "Bedding": ("home", BEDS, True, (
+        ("Linen Duvet Cover", "Softmoor", 12900, 1600, 12, "stonewashed flax linen with coconut buttons"),
+        ("Cotton Sheet Set", "Softmoor", 7900, 1500, 12, "percale sheets with two pillowcases"),
+        ("Wool Blanket", "Alder & Pine", 9900, 1900, 24, "a heavy blanket in undyed wool"),
+        ("Down Comforter", "Cloudrest", 16900, 2100, 60, "medium warmth for all seasons"),
+        ("Mattress Topper", "Cloudrest", 14900, 6800, 120, "two inches of natural latex"),
+        ("Quilted Bedspread", "Softmoor", 8900, 1700, 12, "hand-quilted cotton"),
+    )),
+    "Headphones": ("electronics", COLOURS, True, (
+        ("Studio Headphones", "Audira", 19900, 280, 24, "closed-back headphones with a long cable"),
+        ("Noise-Cancelling Headphones", "Audira", 27900, 250, 24, "thirty hours of quiet on one charge"),
+        ("Wireless Earbuds", "Pulse", 9900, 60, 12, "small buds with a charging case"),
+        ("Sport Earbuds", "Pulse", 7900, 50, 12, "sweatproof buds with ear hooks"),
+        ("Kids' Headphones", "Tumble", 3900, 180, 24, "volume kept below 85 decibels"),
+        ("Wireless Earbuds", "Audira", 14900, 55, 24, "buds with noise cancelling and wireless charging"),
+    )),
+    "Tablets": ("electronics", MEMORY, True, (
+        ("Slate 11", "Lumio", 44900, 480, 24, "an eleven-inch tablet with a laminated screen"),
+        ("Slate 8", "Lumio", 27900, 310, 24, "an eight-inch tablet for reading on the go"),
+        ("Sketch Pro", "Inkwell", 62900, 590, 24, "a drawing tablet with a pressure-sensitive pen"),
+        ("E-Reader", "Inkwell", 13900, 190, 12, "a paper-like screen with a warm front light"),
+        ("Kids' Tablet", "Tumble", 16900, 540, 36, "a shock-proof case and a parents' mode"),
+    )),
+    "Skincare": ("beauty", BOTTLES, False, (
+        ("Vitamin C Serum", "Fern & Clay", 3400, 90, 0, "15 percent vitamin C with ferulic acid"),
+        ("Night Cream", "Fern & Clay", 4200, 130, 0, "squalane and ceramides"),
+        ("Mineral Sunscreen", "Solari", 2600, 120, 0, "zinc oxide, SPF 50, no fragrance"),
+        ("Cleansing Oil", "Solari", 2900, 210, 0, "rinses off without a film"),
+        ("Hand Balm", "Fern & Clay", 1400, 80, 0, "shea butter and calendula"),
+    )),
+    "Board Games": ("toys", EDITIONS, True, (
+        ("Harbor Masters", "Oak Table", 4900, 1800, 0, "trade and build a port, two to four players"),
+        ("Lost Cartographers", "Oak Table", 3900, 1200, 0, "draw the map before the others do"),
+        ("Moonlight Market", "Paper Fox", 2900, 700, 0, "a quick card game about haggling"),
+        ("Dragon Bakery", "Paper Fox", 3400, 950, 0, "bake, serve and do not burn the shop down"),
+        ("Signal Lost", "Oak Table", 5900, 2100, 0, "a cooperative rescue in space"),
+    )),
+    "Backpacks": ("outdoor", COLOURS, True, (
+        ("Day Pack", "Northfell", 7900, 640, 36, "eighteen litres, padded straps, bottle pockets"),
+        ("Trail Backpack", "Northfell", 16900, 1480, 36, "fifty litres with an adjustable back"),
+        ("Commuter Backpack", "Marlow", 9900, 980, 24, "a laptop sleeve and a hidden pocket"),
+        ("Trail Backpack", "Basecamp", 13900, 1610, 24, "forty-five litres and a rain cover"),
+        ("Hip Pack", "Basecamp", 3400, 210, 24, "two litres, worn front or back"),
+    )),
+    "Tents": ("outdoor", TENTS, True, (
+        ("Two-Person Tent", "Basecamp", 24900, 2400, 36, "a free-standing tent for three seasons"),
+        ("Four-Person Tent", "Basecamp", 36900, 4900, 36, "standing height and two doors"),
+        ("Ultralight Tarp", "Northfell", 14900, 410, 24, "ten feet of coated ripstop"),
+        ("Family Tunnel Tent", "Basecamp", 54900, 11800, 36, "three rooms for six people"),
+        ("Camping Hammock", "Alder & Pine", 6400, 520, 24, "with tree straps and a bug net"),
+    )),
+}  # fmt: skip
+
+OPINIONS = {  # stars -> what people write
+    5: ("Exactly what I hoped for, and it arrived early.", "I bought a second one for my sister.", "Worth every cent."),
+    4: ("Very good, only the packaging was damaged.", "Does what it says, a little heavier than expected."),
+    3: ("Fine, but the colour differs from the picture.", "Average. I have had better for less."),
+    2: ("Started to wear out after a month.", "Not as sturdy as the description claims."),
+    1: ("Broke on the second day.", "I sent it back the same week."),
+}
+
+SHIPPING = (  # name, carrier, days, price, per kilogram, abroad, heaviest
+    ("economy", "Parcel Post", 7, 299, 50, 900, 10_000),
+    ("standard", "Parcel Post", 4, 499, 75, 1500, 20_000),
+    ("express", "Swift Courier", 2, 1299, 150, 2500, 15_000),
+    ("overnight", "Swift Courier", 1, 2499, 250, None, 8_000),
+    ("freight", "Roadline", 6, 4900, 40, None, 200_000),
+)
+
+PLACES = (  # label, city, postal code, country
+    ("home", "Portland", "97205", "US"),
+    ("office", "Portland", "97209", "US"),
+    ("mother's", "Boise", "83702", "US"),
+    ("brother's", "Vancouver", "V6B 1A1", "CA"),
+)
+STREETS = ("Maple Street", "Alder Avenue", "Hawthorne Road", "Cedar Lane", "Division Street", "Lakeview Drive")
+
+
+def populate(shop: Shopping, make: Maker) -> None:
+    _catalogue(shop, make)
+    _reviews(shop, make)
+    customer = make.person()
+    for label, city, postal_code, country in PLACES:
+        recipient = customer if label in ("home", "office") else make.person()
+        street = f"{make.between(10, 4900)} {make.pick(STREETS)}"
+        shop.addresses.add(Address(shop.addresses.mint(), label, recipient, street, city, postal_code, country))
+    _wallet(shop, make)
+    for option in SHIPPING:
+        shop.shipping_options.add(ShippingOption(shop.shipping_options.mint(), *option))
+    _coupons(shop, make)
+    _orders(shop, make)
+    _basket(shop, make)
+
+
+def _catalogue(shop: Shopping, make: Maker) -> None:
+    for shelf, (department, options, returnable, products) in SHELVES.items():
+        category = shop.categories.add(Category(shop.categories.mint(), department, shelf))
+        for name, brand, price, grams, warranty, description in products:
+            product_id, rating = shop.products.mint(), make.between(31, 49) / 10
+            final_sale = make.chance(0.06)
+            about = (name, brand, description, price, rating, grams, warranty, returnable and not final_sale)
+            shop.products.add(Product(product_id, category.category_id, *about))
+            for number, option in enumerate(make.some(options, make.between(2, 4))):
+                stock = make.pick((0, 1, 3, 8, 15, 40, 60))
+                more = make.day(make.between(1, 12)) if stock == 0 and make.chance(0.6) else None
+                surcharge = number * (price // 1000 * 100) // 2 if options in (MEMORY, BEDS, BOTTLES) else 0
+                shop.variants.add(Variant(shop.variants.mint(), product_id, option, price + surcharge, stock, more))
+
+
+def _reviews(shop: Shopping, make: Maker) -> None:
+    readers = [make.person() for _ in range(24)]
+    for product in shop.products:
+        for author in make.some(readers, make.between(0, 6)):
+            stars = make.pick((1, 2, 3, 4, 4, 5, 5, 5)) if product.rating < 4 else make.pick((3, 4, 5, 5))
+            text = make.pick(OPINIONS[stars])
+            shop.reviews.add(Review(shop.reviews.mint(), product.product_id, author, stars, text, make.day(-make.between(2, 300))))
+
+
+def _wallet(shop: Shopping, make: Maker) -> None:
+    later, earlier = make.day(make.between(400, 900)), make.day(-make.between(20, 60))
+    for brand, expires, balance in (
+        ("visa", later, None),
+        ("mastercard", make.day(500), None),
+        ("visa", earlier, None),  # it expired
+        ("gift", make.day(300), make.between(2500, 20000, 500)),
+    ):
+        method = (shop.payment_methods.mint(), brand, make.digits(4), f"{expires:%Y-%m}", balance)
+        shop.payment_methods.add(PaymentMethod(*method))
+
+
+def _coupons(shop: Shopping, make: Maker) -> None:
+    shelves = {c.name: c.category_id for c in shop.categories}
+    for coupon in (
+        Coupon("WELCOME10", "percent", 10, 3000, make.day(60)),
+        Coupon("SAVE15", "amount", 1500, 7500, make.day(20)),
+        Coupon("SHIPFREE", "free_shipping", 0, 5000, make.day(30)),
+        Coupon("KITCHEN20", "percent", 20, 4000, make.day(10), shelves["Cookware"]),
+        Coupon("TRAIL25", "amount", 2500, 15000, make.day(3), shelves["Backpacks"]),
+        Coupon("BIGSPEND50", "amount", 5000, 40000, make.day(45)),
+        Coupon("SUMMER30", "percent", 30, 2000, make.day(-20)),
+        Coupon("THANKS5", "amount", 500, 1000, make.day(90)),
+    ):
+        shop.coupons.add(coupon)
+
+
+def _pieces(shop: Shopping, make: Maker, kinds: int) -> list[CartItem]:
+    """A cart's worth of different products, as many as are in stock."""
+    variants = {v.product_id: v for v in make.shuffled([v for v in shop.variants if v.stock >= 3])}
+    names = {p.product_id: p.name for p in shop.products}
+    chosen = make.some(list(variants.values()), kinds)
+    pieces = [(v.variant_id, names[v.product_id], v.option, make.pick((1, 1, 1, 2)), v.price) for v in chosen]
+    return [CartItem(shop.cart_items.mint(), *piece) for piece in pieces]
+
+
+def _orders(shop: Shopping, make: Maker) -> None:
+    """Half a year of orders: (days ago, status); the newest are still on their way, one was called off."""
+    history = [(ago, "delivered") for ago in (170, 121, 83, 55, 38, 27, 21, 16, 12)]
+    for number, (ago, status) in enumerate(
+        [*history, (9, "cancelled"), (5, "shipped"), (4, "shipped"), (3, "shipped"), (1, "confirmed"), (0, "confirmed")]
+    ):
+        placed = make.moment(-ago, 8 if ago == 0 else make.between(10, 21), make.between(0, 59))
+        leaves = placed + timedelta(days=1)
+        _order(
+            shop,
+            make,
+            placed,
+            status,
+            (leaves, leaves + timedelta(days=6 if status == "shipped" else 4)),
+            "THANKS5" if number == 3 else None,
+        )
+    sent_back = next(i for o in shop.orders.where(status="delivered") for i in shop.order_items.where(order_id=o.order_id))
+    refund = (shop.returns.mint(), sent_back.order_item_id, 1, "too_small", sent_back.price, make.moment(-150))
+    shop.returns.add(Return(*refund, status="received"))
+    shop.order_items.update(sent_back.order_item_id, returned=1)
+    shop.orders.update(sent_back.order_id, refunded=sent_back.price)
+
+
+def _order(shop: Shopping, make: Maker, placed: datetime, status: str, times: tuple[datetime, datetime], coupon: str | None) -> None:
+    pieces = _pieces(shop, make, make.between(1, 3))
+    subtotal, shipping = sum(p.price * p.quantity for p in pieces), make.pick((349, 574, 1449))
+    discount = shop.coupons.get(coupon).value if coupon else 0
+    home, option, card = next(iter(shop.addresses)), next(iter(shop.shipping_options)), next(iter(shop.payment_methods))
+    total = subtotal - discount + shipping
+    choices = (home.address_id, option.shipping_option_id, card.payment_method_id, coupon)
+    refunded = total if status == "cancelled" else 0
+    order_id = shop.orders.mint()
+    shop.orders.add(Order(order_id, placed, status, *choices, subtotal, discount, shipping, total, refunded))
+    for p in pieces:
+        shop.order_items.add(OrderItem(shop.order_items.mint(), order_id, p.variant_id, p.name, p.option, p.quantity, p.price))
+    shop.shipments.add(Shipment(shop.shipments.mint(), order_id, option.carrier, *times))
+
+
+def _basket(shop: Shopping, make: Maker) -> None:
+    """The cart: mostly a few things, now and then nothing or one that has sold out since; some have their shipping chosen."""
+    coupon = make.pick((None, None, "WELCOME10"))
+    kind = make.pick(("filled", "filled", "filled", "sold_out", "empty"))
+    for item in _pieces(shop, make, 0 if kind == "empty" else make.between(2, 4)):
+        shop.cart_items.add(item)
+    shop.baskets.add(Basket("cart", coupon if sum(i.price for i in shop.cart_items) >= 3000 else None))
+    if kind == "sold_out":
+        shop.variants.update(next(iter(shop.cart_items)).variant_id, stock=0)
+    if kind != "empty" and make.chance(0.5):
+        shop.set_shipping_option(next(iter(shop.addresses)).address_id, make.pick(shop.get_shipping_options().items).shipping_option_id)

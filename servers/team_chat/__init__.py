@@ -1,0 +1,1 @@
+"""A team's chat, seen by one member: channels, messages, threads, reactions."""

@@ -1,0 +1,1 @@
+"""A travel agency, seen by one customer: flights, hotels, rental cars and the itineraries that join them."""

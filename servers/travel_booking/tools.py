@@ -1,0 +1,568 @@
+"""A travel agency for one signed-in customer. Money is in cents, times are in UTC, prices do not move during a session."""
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, Any, Literal, NewType
+
+from msgspec.structs import asdict, replace
+
+from prove.servers import (
+    Day,
+    Limit,
+    Meta,
+    Moment,
+    Money,
+    Page,
+    PersonName,
+    Query,
+    Record,
+    Server,
+    ToolError,
+    brief,
+    matches,
+    page,
+    read,
+    require,
+    table,
+    write,
+)
+
+AirportId = NewType("AirportId", str)
+FlightId = NewType("FlightId", str)
+HotelId = NewType("HotelId", str)
+CarId = NewType("CarId", str)
+BookingId = NewType("BookingId", str)
+ItineraryId = NewType("ItineraryId", str)
+
+City = Annotated[str, Meta(min_length=1, description="the name of a city", extra_json_schema={"x-case-insensitive": True})]
+FlightNumber = Annotated[str, Meta(pattern=r"^[A-Z]\d \d{3}$", description="an airline's number for a flight, for example A9 214")]
+FlightOrder = Annotated[Literal["departure", "price", "duration"], Meta(description="what comes first: the earliest, cheapest or shortest")]
+Fare = Annotated[Literal["basic", "standard", "flex", "business"], Meta(description="the fare: it decides cabin, bags and fees")]
+Seat = Annotated[str, Meta(pattern=r"^\d{1,2}[A-F]$", description="a seat by row and letter, for example 12C")]
+Bags = Annotated[int, Meta(ge=1, le=4, description="how many checked bags to add")]
+Stars = Annotated[int, Meta(ge=1, le=5, description="how many stars a hotel has")]
+RoomKind = Annotated[Literal["single", "double", "suite"], Meta(description="what sort of hotel room")]
+NightlyPrice = Annotated[int, Meta(gt=0, description="the price of one night in a room, in cents")]
+Nights = Annotated[int, Meta(ge=1, le=21, description="how many nights to stay")]
+CarCategory = Annotated[Literal["economy", "compact", "suv", "van", "premium"], Meta(description="what size of car")]
+RentalDays = Annotated[int, Meta(ge=1, le=30, description="for how many days to rent the car")]
+Payment = Annotated[Literal["card", "travel_credit"], Meta(description="what to pay with; a refund goes back to it")]
+BookingKind = Annotated[Literal["flight", "hotel", "car"], Meta(description="what was booked")]
+Status = Annotated[Literal["held", "confirmed", "completed", "cancelled", "expired"], Meta(description="how a booking stands")]
+TripName = Annotated[str, Meta(min_length=1, max_length=60, description="what the customer calls a trip")]
+
+
+class Profile(Record):
+    profile_id: str
+    holder: PersonName
+    opening_credit: Money
+    travel_credit: Money
+
+
+class Airport(Record):
+    code: AirportId
+    name: str
+    city: City
+    country: str
+
+
+class FlightLine(Record):
+    flight_id: FlightId
+    number: FlightNumber
+    origin: AirportId
+    destination: AirportId
+    day: Day
+    departs: Moment
+    arrives: Moment
+    lowest_price: Money  # of the basic fare
+
+
+class Flight(FlightLine):
+    airline: str
+    aircraft: str
+    seats: list[Seat]  # which seats the airline still had to sell when the session began
+
+
+class FareRule(Record):
+    fare: Fare
+    cabin: Literal["economy", "business"]
+    bags_included: int
+    seat_fee: Money
+    change_fee: Money | None  # None: no changes
+    cancel_fee: Money | None  # None: no refund
+
+
+class FareOffer(FareRule):
+    price: Money
+    seats_left: int
+
+
+class FlightDetails(FlightLine):
+    airline: str
+    aircraft: str
+    fares: list[FareOffer]
+    free_seats: list[Seat]
+
+
+class Room(Record):
+    room: RoomKind
+    sleeps: int
+    nightly_price: NightlyPrice
+    available: int  # on a night that is not full
+
+
+class HotelLine(Record):
+    hotel_id: HotelId
+    name: str
+    city: City
+    stars: Stars
+
+
+class Hotel(HotelLine):
+    address: str
+    breakfast: bool
+    cancellation: Literal["flexible", "moderate", "non_refundable"]
+    rooms: list[Room]
+    full_nights: list[Day]
+
+
+class CarLine(Record):
+    car_id: CarId
+    company: str
+    category: CarCategory
+    city: City
+    model: str
+    seats: int
+    daily_price: Money
+
+
+class Car(CarLine):
+    available: int
+
+
+class Ticket(Record):
+    flight_id: FlightId
+    fare: Fare
+    bags: int
+    seat: Seat | None = None
+
+
+class Stay(Record):
+    hotel_id: HotelId
+    room: RoomKind
+    check_in: Day
+    nights: Nights
+
+
+class Rental(Record):
+    car_id: CarId
+    pick_up: Day
+    days: RentalDays
+
+
+class BookingLine(Record):
+    booking_id: BookingId
+    kind: BookingKind
+    title: str
+    starts: Moment
+    status: Status
+
+
+class Booking(BookingLine):
+    ends: Moment
+    traveller: PersonName
+    made: Moment
+    price: Money
+    paid: Money = 0  # less what was refunded
+    payment: Payment | None = None
+    hold_expires: Moment | None = None
+    ticket: Ticket | None = None
+    stay: Stay | None = None
+    rental: Rental | None = None
+
+
+class BookingDetails(Booking):
+    refund_if_cancelled: Money | None = None  # now; None: it is too late to cancel
+
+
+class ItineraryLine(Record):
+    itinerary_id: ItineraryId
+    name: TripName
+
+
+class Itinerary(ItineraryLine):
+    bookings: list[BookingId]
+
+
+class ItineraryPlan(ItineraryLine):
+    total_price: Money
+    bookings: list[BookingLine]
+
+
+FARES = {
+    "basic": FareRule("basic", "economy", 0, 1500, None, None),
+    "standard": FareRule("standard", "economy", 1, 0, 4500, 6000),
+    "flex": FareRule("flex", "economy", 1, 0, 0, 0),
+    "business": FareRule("business", "business", 2, 0, 0, 0),
+}
+PERCENT_OF_LOWEST = {"basic": 100, "standard": 130, "flex": 185, "business": 360}
+BUSINESS_ROWS = 3
+BAG_PRICE, MOST_BAGS = 3500, 5
+HOLD, MOST_HOLDS = timedelta(hours=24), 3
+CHECK_IN_CLOSES = timedelta(hours=1)  # before departure: until then a seat can be bought, changed and cancelled
+COOLING_OFF = timedelta(hours=24)  # in which any fare is refunded in full if the flight leaves in a week or later
+FREE_UNTIL = {"flexible": timedelta(days=1), "moderate": timedelta(days=5), "car": timedelta(days=1)}  # before the start
+
+
+class TravelBooking(Server):
+    """Flights, hotels, rental cars and trips of one traveller."""
+
+    category = "Travel"
+
+    profiles = table(Profile)
+    airports = table(Airport)
+    flights = table(Flight, "FLT-{}", start=20001)
+    hotels = table(Hotel, "HTL-{}", start=301)
+    cars = table(Car, "CAR-{}", start=601)
+    bookings = table(Booking, "BKG-{}", start=84101)
+    itineraries = table(Itinerary, "ITN-{}", start=51)
+
+    # --- flights
+
+    @read
+    def search_airports(self, query: Query, limit: Limit = 10) -> Page[Airport]:
+        """Find airports by name, city, country or code."""
+        return page((a for a in self.airports if matches(query, a.code, a.name, a.city, a.country)), limit, Airport)
+
+    @read
+    def search_flights(
+        self, origin: AirportId, destination: AirportId, day: Day, sort_by: FlightOrder = "departure", limit: Limit = 10
+    ) -> Page[FlightLine]:
+        """List the direct flights between two airports on one day, full ones included."""
+        self.airports.get(origin), self.airports.get(destination)
+        require(origin != destination, "invalid_argument", f"origin and destination are both {origin}")
+        require(day >= self.today, "failed_precondition", f"{day} is in the past: today is {self.today}")
+        order = {"departure": lambda f: f.departs, "price": lambda f: f.lowest_price, "duration": lambda f: f.arrives - f.departs}
+        found = self.flights.where(day=day, origin=origin, destination=destination)
+        return page(sorted(found, key=order[sort_by]), limit, FlightLine)
+
+    @read
+    def get_flight(self, flight_id: FlightId) -> FlightDetails:
+        """Show what each fare of a flight costs and includes, how many seats are left, and which are free."""
+        flight = self.flights.get(flight_id)
+        line, fares = asdict(brief(flight, FlightLine)), [self._offer(flight, fare) for fare in FARES]
+        free = [seat for cabin in ("business", "economy") for seat in self._free_seats(flight, cabin)]
+        return FlightDetails(**line, airline=flight.airline, aircraft=flight.aircraft, fares=fares, free_seats=free)
+
+    @write
+    def hold_flight(self, flight_id: FlightId, fare: Fare, traveller: PersonName | None = None) -> Booking:
+        """Keep a seat at its price for up to 24 hours without paying; for the account holder unless a traveller is named."""
+        flight, held = self._boarding(flight_id, traveller), [b.booking_id for b in self.bookings.where(status="held")]
+        require(len(held) < MOST_HOLDS, "resource_exhausted", f"only {MOST_HOLDS} holds at once: book or cancel one of {', '.join(held)}")
+        offer = self._open_offer(flight, fare)
+        expires = min(self.now + HOLD, flight.departs - CHECK_IN_CLOSES)
+        ticket = Ticket(flight_id, fare, offer.bags_included)
+        times = (flight.departs, flight.arrives)
+        return self._reserve("flight", self._title(flight), times, traveller, offer.price, hold_expires=expires, ticket=ticket)
+
+    @write
+    def book_flight(self, booking_id: BookingId, payment: Payment = "card") -> Booking:
+        """Buy the seat that a booking holds."""
+        booking = self.bookings.get(booking_id)
+        require(booking.status == "held", "failed_precondition", f"{booking_id} is {booking.status}, not held: hold the flight first")
+        return self._pay(booking, booking.price, status="confirmed", payment=payment)
+
+    @write
+    def change_flight(self, booking_id: BookingId, flight_id: FlightId) -> Booking:
+        """Move a ticket to another flight on the same route, for the fare's change fee and any difference in price."""
+        booking, ticket = self._ticket(booking_id)
+        fee = FARES[ticket.fare].change_fee
+        if fee is None:
+            raise ToolError("failed_precondition", f"{booking_id} is a {ticket.fare} fare, which cannot be changed, only cancelled")
+        old, new = self.flights.get(ticket.flight_id), self._boarding(flight_id, booking.traveller)
+        route = f"{old.origin} to {old.destination}"
+        require((new.origin, new.destination) == (old.origin, old.destination), "invalid_argument", f"{flight_id} does not fly {route}")
+        cost = fee + max(0, self._open_offer(new, ticket.fare).price - _price(old, ticket.fare))
+        moved = replace(ticket, flight_id=flight_id, seat=None)
+        changes = {"title": self._title(new), "starts": new.departs, "ends": new.arrives, "ticket": moved}
+        return self._pay(booking, cost, price=booking.price + cost, **changes)
+
+    @write
+    def select_seat(self, booking_id: BookingId, seat: Seat) -> Booking:
+        """Choose a free seat in the ticket's cabin; a basic fare pays for its first choice."""
+        booking, ticket = self._ticket(booking_id)
+        rule = FARES[ticket.fare]
+        free = self._free_seats(self.flights.get(ticket.flight_id), rule.cabin)
+        require(seat in free, "conflict", f"seat {seat} is not free in {rule.cabin}: choose from {', '.join(free) or 'none, all are taken'}")
+        fee = 0 if ticket.seat else rule.seat_fee
+        return self._pay(booking, fee, price=booking.price + fee, ticket=replace(ticket, seat=seat))
+
+    @write
+    def add_baggage(self, booking_id: BookingId, bags: Bags) -> Booking:
+        """Add checked bags to a ticket, at 35 dollars each and up to five in all."""
+        booking, ticket = self._ticket(booking_id)
+        more = MOST_BAGS - ticket.bags
+        require(bags <= more, "resource_exhausted", f"{booking_id} has {ticket.bags} bags already: at most {more} can be added")
+        cost = bags * BAG_PRICE
+        return self._pay(booking, cost, price=booking.price + cost, ticket=replace(ticket, bags=ticket.bags + bags))
+
+    # --- hotels and cars
+
+    @read
+    def search_hotels(
+        self,
+        city: City,
+        check_in: Day | None = None,
+        nights: Nights = 1,
+        min_stars: Stars = 1,
+        max_nightly: NightlyPrice | None = None,
+        limit: Limit = 10,
+    ) -> Page[HotelLine]:
+        """List a city's hotels, the best first; with check_in only those that have a room on all the nights."""
+        self._check_city(city)
+        found = [h for h in self.hotels if h.city.casefold() == city.casefold() and h.stars >= min_stars]
+        if max_nightly:
+            found = [h for h in found if any(r.nightly_price <= max_nightly for r in h.rooms)]
+        if check_in:
+            found = [h for h in found if any(self._rooms_left(h, r, check_in, nights) for r in h.rooms)]
+        return page(sorted(found, key=lambda h: (-h.stars, h.name)), limit, HotelLine)
+
+    @read
+    def get_hotel(self, hotel_id: HotelId) -> Hotel:
+        """Show a hotel's address, rooms, prices, cancellation policy and the nights on which it is full."""
+        return self.hotels.get(hotel_id)
+
+    @write
+    def book_hotel(
+        self,
+        hotel_id: HotelId,
+        room: RoomKind,
+        check_in: Day,
+        nights: Nights,
+        payment: Payment = "card",
+        traveller: PersonName | None = None,
+    ) -> Booking:
+        """Book and pay a hotel room; for the account holder unless a traveller is named."""
+        hotel, starts = self.hotels.get(hotel_id), _at(check_in, 15)
+        require(starts > self.now, "failed_precondition", f"{check_in} is over: choose a day after {self.today}")
+        chosen = next((r for r in hotel.rooms if r.room == room), None)
+        kinds = ", ".join(r.room for r in hotel.rooms)
+        if chosen is None:
+            raise ToolError("not_found", f"{hotel_id} has no {room} room: it has {kinds}")
+        left = self._rooms_left(hotel, chosen, check_in, nights)
+        require(left, "resource_exhausted", f"{hotel_id} has no {room} room left on all those nights: try another day or room")
+        times = (starts, _at(check_in + timedelta(days=nights), 11))
+        price = chosen.nightly_price * nights
+        booking = self._reserve("hotel", hotel.name, times, traveller, price, stay=Stay(hotel_id, room, check_in, nights))
+        return self._pay(booking, price, status="confirmed", payment=payment)
+
+    @read
+    def search_cars(
+        self, city: City, category: CarCategory | None = None, pick_up: Day | None = None, days: RentalDays = 1, limit: Limit = 10
+    ) -> Page[CarLine]:
+        """List rental cars in a city, the cheapest first; with pick_up only those that are free on all the days."""
+        self._check_city(city)
+        found = [c for c in self.cars if c.city.casefold() == city.casefold() and category in (None, c.category)]
+        if pick_up:
+            found = [c for c in found if self._cars_left(c, pick_up, days)]
+        return page(sorted(found, key=lambda c: (c.daily_price, c.car_id)), limit, CarLine)
+
+    @write
+    def book_car(
+        self, car_id: CarId, pick_up: Day, days: RentalDays, payment: Payment = "card", traveller: PersonName | None = None
+    ) -> Booking:
+        """Rent and pay a car; the account holder drives unless a traveller is named."""
+        car, starts = self.cars.get(car_id), _at(pick_up, 10)
+        require(starts > self.now, "failed_precondition", f"{pick_up} is over: choose a day after {self.today}")
+        require(self._cars_left(car, pick_up, days), "resource_exhausted", f"{car_id} is rented out then: try another car or other days")
+        times = (starts, starts + timedelta(days=days))
+        price = car.daily_price * days
+        booking = self._reserve("car", f"{car.company} {car.model}", times, traveller, price, rental=Rental(car_id, pick_up, days))
+        return self._pay(booking, price, status="confirmed", payment=payment)
+
+    # --- bookings and trips
+
+    @read
+    def list_bookings(self, kind: BookingKind | None = None, status: Status | None = None, limit: Limit = 10) -> Page[BookingLine]:
+        """List the customer's bookings in the order in which they start, past and cancelled ones included."""
+        found = [b for b in self.bookings if kind in (None, b.kind) and status in (None, b.status)]
+        return page(sorted(found, key=lambda b: (b.starts, b.booking_id)), limit, BookingLine)
+
+    @read
+    def get_booking(self, booking_id: BookingId) -> BookingDetails:
+        """Show one booking: traveller, price, seat, bags, when a hold expires, and the refund that cancelling would give."""
+        booking = self.bookings.get(booking_id)
+        return BookingDetails(**asdict(booking), refund_if_cancelled=self._refund(booking))
+
+    @write(destructive=True)
+    def cancel_booking(self, booking_id: BookingId) -> Booking:
+        """Cancel a hold or a booking that has not begun, and refund what its rules allow."""
+        booking = self.bookings.get(booking_id)
+        refund = self._refund(booking)
+        if refund is None:
+            why = booking.status if booking.status not in ("held", "confirmed") else "about to begin"
+            raise ToolError("failed_precondition", f"{booking_id} is {why}: it can no longer be cancelled")
+        return self._pay(booking, -refund, status="cancelled")
+
+    @write
+    def create_itinerary(self, name: TripName) -> Itinerary:
+        """Begin an empty itinerary for a trip."""
+        known = [i.itinerary_id for i in self.itineraries if i.name.casefold() == name.casefold()]
+        require(not known, "conflict", f"there is already an itinerary {name!r}, {', '.join(known)}: choose another name")
+        return self.itineraries.add(Itinerary(self.itineraries.mint(), name, []))
+
+    @write
+    def add_to_itinerary(self, itinerary_id: ItineraryId, booking_id: BookingId) -> Itinerary:
+        """Put a held or confirmed booking into an itinerary; a traveller cannot be on two flights at once."""
+        itinerary, booking = self.itineraries.get(itinerary_id), self.bookings.get(booking_id)
+        require(booking_id not in itinerary.bookings, "conflict", f"{booking_id} is in {itinerary_id} already")
+        require(_is_active(booking), "failed_precondition", f"{booking_id} is {booking.status}: only a held or confirmed booking can be added")
+        clash = next((b for b in map(self.bookings.get, itinerary.bookings) if _clash(b, booking)), None)
+        require(clash is None, "conflict", f"{booking_id} is at the same time as {clash and clash.booking_id}, which is in {itinerary_id}")
+        return self.itineraries.update(itinerary_id, bookings=[*itinerary.bookings, booking_id])
+
+    @read
+    def list_itineraries(self, query: Query | None = None, limit: Limit = 10) -> Page[ItineraryLine]:
+        """List the customer's itineraries by name, without their bookings."""
+        return page((i for i in self.itineraries if matches(query, i.name)), limit, ItineraryLine)
+
+    @read
+    def get_itinerary(self, itinerary_id: ItineraryId) -> ItineraryPlan:
+        """Show an itinerary's bookings in the order in which they start, and what they cost without the cancelled ones."""
+        itinerary = self.itineraries.get(itinerary_id)
+        bookings = sorted(map(self.bookings.get, itinerary.bookings), key=lambda b: (b.starts, b.booking_id))
+        total = sum(b.price for b in bookings if b.status not in ("cancelled", "expired"))
+        return ItineraryPlan(itinerary_id, itinerary.name, total, [brief(b, BookingLine) for b in bookings])
+
+    # --- rules
+
+    def elapse(self) -> None:
+        for booking in list(self.bookings):
+            if booking.status == "held" and booking.hold_expires and booking.hold_expires <= self.now:
+                self.bookings.update(booking.booking_id, status="expired")
+            elif booking.status == "confirmed" and booking.ends <= self.now:
+                self.bookings.update(booking.booking_id, status="completed")
+
+    def _reserve(self, kind: BookingKind, title: str, times: tuple[datetime, datetime], who: str | None, price: int, **details: Any) -> Booking:
+        traveller = who or next(iter(self.profiles)).holder
+        starts, ends = times
+        return self.bookings.add(Booking(self.bookings.mint(), kind, title, starts, "held", ends, traveller, self.now, price, **details))
+
+    def _pay(self, booking: Booking, amount: Money, **changes: Any) -> Booking:
+        """Take the amount, or give it back if it is negative, and put the changes into the booking."""
+        if changes.get("payment", booking.payment) == "travel_credit":
+            profile = next(iter(self.profiles))
+            credit = profile.travel_credit - amount
+            require(credit >= 0, "resource_exhausted", f"only {profile.travel_credit} cents of travel credit are left, {amount} are needed")
+            self.profiles.update(profile.profile_id, travel_credit=credit)
+        return self.bookings.update(booking.booking_id, paid=booking.paid + amount, **changes)
+
+    def _refund(self, booking: Booking) -> Money | None:
+        """What cancelling now would give back, or None if it cannot be cancelled."""
+        closes = booking.starts - CHECK_IN_CLOSES if booking.ticket else booking.starts
+        if not _is_active(booking) or self.now >= closes:
+            return None
+        return max(0, booking.paid - self._kept(booking, booking.starts - self.now))
+
+    def _kept(self, booking: Booking, ahead: timedelta) -> Money:
+        """What is not given back when a booking is cancelled that long before it starts."""
+        if booking.ticket:
+            fee = FARES[booking.ticket.fare].cancel_fee
+            cooling_off = self.now - booking.made <= COOLING_OFF and ahead >= timedelta(days=7)
+            return 0 if cooling_off else booking.paid if fee is None else fee
+        if booking.stay:
+            policy = self.hotels.get(booking.stay.hotel_id).cancellation
+            first_night = booking.price // booking.stay.nights
+            return booking.paid if policy == "non_refundable" else 0 if ahead >= FREE_UNTIL[policy] else first_night
+        assert booking.rental
+        return 0 if ahead >= FREE_UNTIL["car"] else self.cars.get(booking.rental.car_id).daily_price
+
+    def _boarding(self, flight_id: FlightId, traveller: str | None) -> Flight:
+        """A flight that can still be bought for a traveller who is not on it."""
+        flight, name = self.flights.get(flight_id), traveller or next(iter(self.profiles)).holder
+        require(self.now < flight.departs - CHECK_IN_CLOSES, "failed_precondition", f"check-in for {flight_id} has closed: choose a later flight")
+        same = next((b for b in self._tickets_for(flight_id) if b.traveller == name), None)
+        require(same is None, "conflict", f"{name} is on {flight_id} already, with {same and same.booking_id}")
+        return flight
+
+    def _ticket(self, booking_id: BookingId) -> tuple[Booking, Ticket]:
+        """A booking and its ticket, paid for and not yet used."""
+        booking = self.bookings.get(booking_id)
+        if booking.ticket is None:
+            raise ToolError("invalid_argument", f"{booking_id} is a {booking.kind} booking: choose a flight")
+        first = "book it first" if booking.status == "held" else "choose a confirmed one"
+        require(booking.status == "confirmed", "failed_precondition", f"{booking_id} is {booking.status}: {first}")
+        require(self.now < booking.starts - CHECK_IN_CLOSES, "failed_precondition", f"check-in for {booking_id} has closed")
+        return booking, booking.ticket
+
+    def _tickets_for(self, flight_id: FlightId) -> list[Booking]:
+        return [b for b in self.bookings if _is_active(b) and b.ticket and b.ticket.flight_id == flight_id]
+
+    def _free_seats(self, flight: Flight, cabin: str) -> list[Seat]:
+        taken = [b.ticket.seat for b in self._tickets_for(flight.flight_id) if b.ticket]
+        return [seat for seat in flight.seats if cabin_of(seat) == cabin and seat not in taken]
+
+    def _offer(self, flight: Flight, fare: Fare) -> FareOffer:
+        rule = FARES[fare]
+        sold = sum(FARES[b.ticket.fare].cabin == rule.cabin for b in self._tickets_for(flight.flight_id) if b.ticket)
+        seats_left = sum(cabin_of(seat) == rule.cabin for seat in flight.seats) - sold
+        return FareOffer(**asdict(rule), price=_price(flight, fare), seats_left=seats_left)
+
+    def _open_offer(self, flight: Flight, fare: Fare) -> FareOffer:
+        offer = self._offer(flight, fare)
+        require(offer.seats_left > 0, "resource_exhausted", f"{flight.flight_id} is full in {offer.cabin}: choose another flight or cabin")
+        return offer
+
+    def _title(self, flight: Flight) -> str:
+        return f"{flight.number} {self.airports.get(flight.origin).city} to {self.airports.get(flight.destination).city}"
+
+    def _check_city(self, city: City) -> None:
+        cities = sorted({a.city for a in self.airports})
+        known = city.casefold() in map(str.casefold, cities)
+        require(known, "not_found", f"nothing is on offer in {city!r}: choose from {', '.join(cities)}")
+
+    def _rooms_left(self, hotel: Hotel, room: Room, check_in: Day, nights: Nights) -> int:
+        wanted = _days(check_in, nights)
+        if not wanted.isdisjoint(hotel.full_nights):
+            return 0
+        stays = [b.stay for b in self.bookings if _is_active(b) and b.stay]
+        own = [_days(s.check_in, s.nights) for s in stays if (s.hotel_id, s.room) == (hotel.hotel_id, room.room)]
+        return room.available - _most_at_once(wanted, own)
+
+    def _cars_left(self, car: Car, pick_up: Day, days: RentalDays) -> int:
+        rentals = [b.rental for b in self.bookings if _is_active(b) and b.rental]
+        own = [_days(r.pick_up, r.days) for r in rentals if r.car_id == car.car_id]
+        return car.available - _most_at_once(_days(pick_up, days), own)
+
+
+def cabin_of(seat: Seat) -> str:
+    """Which cabin a seat is in: the first rows are business."""
+    return "business" if int(seat[:-1]) <= BUSINESS_ROWS else "economy"
+
+
+def _price(flight: Flight, fare: Fare) -> Money:
+    return flight.lowest_price * PERCENT_OF_LOWEST[fare] // 100
+
+
+def _is_active(booking: Booking) -> bool:
+    return booking.status in ("held", "confirmed")
+
+
+def _clash(one: Booking, other: Booking) -> bool:
+    """Whether one traveller would have to be on two flights at once."""
+    both = one.ticket and other.ticket and _is_active(one) and one.traveller == other.traveller
+    return bool(both) and one.starts < other.ends and other.starts < one.ends
+
+
+def _at(day: date, hour: int) -> datetime:
+    return datetime.combine(day, time(hour), UTC)
+
+
+def _days(first: date, count: int) -> set[date]:
+    return {first + timedelta(days=n) for n in range(count)}
+
+
+def _most_at_once(wanted: set[date], taken: Iterable[set[date]]) -> int:
+    """On the busiest of the wanted days, how many of the others take it."""
+    taken = list(taken)
+    return max(sum(day in days for days in taken) for day in wanted)

@@ -1,0 +1,1 @@
+"""A connected car, seen by its driver: driving controls gated by mode, climate, fuel, navigation, service."""

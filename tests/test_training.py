@@ -1,0 +1,367 @@
+"""Training on a tiny random model with a tokenizer made here: nothing is downloaded."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from prove.episode import Episode, Reply, ToolCall, play
+from prove.policies import Oracle
+from prove.records import Answer, Certificate, Conversation, GroundTruthCall, Turn
+from prove.servers.session import Session
+from prove.training import grpo, loop, models as entries, sft
+from prove.training.decoding import Decoder
+from prove.training.models import TEMPLATE, ModelError
+from prove.training.rendering import Renderer, read_reply, write_reply
+from prove.training.sampler import LocalModel, Teacher
+
+SPECIALS = ["<|im_end|>", "<|im_start|>"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def two_threads():
+    torch.set_num_threads(2)
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    """A byte-level BPE of 320 tokens, trained on a banking prompt."""
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    core.train_from_iterator(
+        ['<tool_call>\n{"name": "list_cards", "arguments": {}}\n</tool_call>'],
+        trainers.BpeTrainer(vocab_size=320, special_tokens=SPECIALS, initial_alphabet=alphabet, show_progress=False),
+    )
+    made = PreTrainedTokenizerFast(tokenizer_object=core, eos_token=SPECIALS[0], pad_token=SPECIALS[0], padding_side="left")
+    made.chat_template = TEMPLATE.read_text()
+    return made
+
+
+@pytest.fixture
+def model(tokenizer):
+    return tiny(tokenizer)
+
+
+def tiny(tokenizer, seed=0):
+    torch.manual_seed(seed)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        max_position_embeddings=8192,
+        initializer_range=0.2,  # far enough from uniform that greedy choices are not ties
+    )
+    return LlamaForCausalLM(config).eval()
+
+
+def conversation(number: int, tools: list[str], two_turns: bool = False) -> Conversation:
+    """Freeze a card; then, perhaps, ask for a balance."""
+    session = Session.open("banking", 100 + number)
+    card = next(c for c in session.servers["banking"].state["cards"] if c.status == "active")
+    account = next(iter(session.servers["banking"].state["accounts"]))
+    turns = [
+        Turn(
+            f"Freeze my card ending in {card.last_four}.",
+            "complete",
+            [GroundTruthCall("c1", "list_cards", {}), GroundTruthCall("c2", "freeze_card", {"card_id": card.card_id}, ["c1"])],
+            "It is frozen.",
+        )
+    ]
+    if two_turns:
+        calls = [
+            GroundTruthCall("c3", "list_accounts", {}),
+            GroundTruthCall("c4", "get_account", {"account_id": account.account_id}, ["c3"]),
+        ]
+        turns.append(
+            Turn(f"How much is in {account.name}?", "complete", calls, "That much.", [Answer("c4", "balance", account.balance)])
+        )
+    for turn in turns:
+        assert all(session.call(c.name, c.arguments).ok for c in turn.calls)
+    certificate = Certificate(session.digest(), session.outcome(), {}, [])
+    day = str(session.clock.now.date())
+    return Conversation(
+        f"banking-{number}", "banking", 100 + number, "multi_turn", "", day, tools, [], False, turns, certificate, "train"
+    )
+
+
+CARDS = ["freeze_card", "list_cards"]
+BOTH = [*CARDS, "get_account", "list_accounts"]
+
+
+# --- rendering
+
+
+def test_a_call_is_read_as_it_was_written():
+    reply = Reply("Let me see.", [ToolCall("a", {"x": "<b>", "n": [1, None]}), ToolCall("b", {})])
+    assert read_reply(write_reply(reply)) == reply
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("Hello.", []),
+        ('<tool_call>{"name": "a", "arguments": {"n": "7"}}</tool_call>', [ToolCall("a", {"n": "7"})]),
+        ('<tool_call>{"name": "a"}</tool_call>', [ToolCall("a", {})]),
+        ('<tool_call>{"name": "a", "arguments": "x"}</tool_call>', [ToolCall("a", "x")]),
+        ("<tool_call>{name: a}</tool_call>", [ToolCall("", "{name: a}")]),
+        ('<tool_call>["a"]</tool_call>', [ToolCall("", '["a"]')]),
+        ('<tool_call>{"name": 1, "arguments": {}}</tool_call>', [ToolCall("", '{"name": 1, "arguments": {}}')]),
+        ('<tool_call>{"name": "a", "arguments": {}}', [ToolCall("", '{"name": "a", "arguments": {}}')]),
+        ('<tool_call>{"name": "a"}</tool_call><tool_call>{</tool_call>', [ToolCall("a", {}), ToolCall("", "{")]),
+    ],
+)
+def test_calls_are_read_strictly(text, calls):
+    assert read_reply(text).calls == calls
+
+
+def test_a_malformed_call_is_answered_with_an_error_and_counted():
+    episode = Episode(conversation(0, CARDS))
+    episode.step(read_reply('<tool_call>{"name": "list_cards"</tool_call>'))
+    assert episode.calls[0].name == "" and not episode.calls[0].ok and not episode.done
+    assert "not readable" in episode.messages[-1]["content"]
+
+
+def test_a_prompt_lists_its_own_tools_and_no_others(tokenizer):
+    renderer = Renderer(tokenizer)
+    for tools in (CARDS, BOTH):
+        episode = Episode(conversation(0, tools))
+        text = tokenizer.decode(renderer.prompt(episode.messages, episode.tools))
+        shown = [json.JSONDecoder().raw_decode(line)[0]["name"] for line in text.splitlines() if line.startswith('{"name":')]
+        assert shown == sorted(tools)
+
+
+def test_what_is_recorded_equals_the_whole_conversation_rendered(tokenizer):
+    """Turn by turn, token by token, over tool results and a second user turn."""
+    teacher = Teacher(Oracle(), tokenizer)
+    for episode in play(teacher, [conversation(0, BOTH, two_turns=True), conversation(1, CARDS)]):
+        recorded = tokenizer.decode(teacher.track(episode).tokens)
+        whole = tokenizer.apply_chat_template(episode.messages, tools=episode.tools, tokenize=False)
+        assert recorded == whole.removesuffix("\n")
+
+
+# --- sampling
+
+
+def test_greedy_is_what_generate_says_also_in_later_turns(model, tokenizer):
+    """Three episodes of different lengths in one batch, two of them with the same prompt, against one at a time."""
+    made = [conversation(0, CARDS), conversation(0, CARDS), conversation(1, BOTH, two_turns=True)]
+    policy = LocalModel(model, tokenizer, reply_tokens=12, episode_tokens=4000)
+    episodes = [Episode(c) for c in made]
+    for _ in range(3):
+        before = [list(policy.recorder.read(e).tokens) for e in episodes]
+        replies = policy.reply(episodes)
+        for episode, context, reply in zip(episodes, before, replies, strict=True):
+            ids_1_T = torch.tensor([context])
+            ids_T = model.generate(ids_1_T, attention_mask=torch.ones_like(ids_1_T), max_new_tokens=12, do_sample=False)[0]
+            assert policy.track(episode).tokens == ids_T.tolist()
+            # whatever it said, go on as if it had called a tool
+            episode.step(Reply(reply.content, [ToolCall("list_cards", {})]))
+
+
+def test_the_cache_is_used_where_a_context_goes_on_and_only_there(model, tokenizer, monkeypatch):
+    decoder, fed = Decoder(model, {0}), []
+    original = decoder._feed
+    monkeypatch.setattr(decoder, "_feed", lambda chunks: fed.append([len(c) for c in chunks]) or original(chunks))
+    start = list(range(5, 25))
+    (first, _), (second, _) = decoder([start, start], [1, 1])
+    assert fed == [[20]]  # one prefill for both
+    decoder([[*start, *first, 7, 8], [*start, *second, 9]], [1, 1])
+    assert fed[1] == [len(first) + 2, len(second) + 1]
+    decoder([[9, *start]], [1])
+    assert fed[2] == [21]
+
+
+def test_sampling_is_repeatable_and_keeps_its_log_probabilities(model):
+    contexts = [[5, 6, 7], [9, 10, 11, 12]]
+    a = Decoder(model, {0}, temperature=1.0, seed=3)(contexts, [8, 8])
+    assert a == Decoder(model, {0}, temperature=1.0, seed=3)(contexts, [8, 8])
+    assert a != Decoder(model, {0}, temperature=1.0, seed=4)(contexts, [8, 8])
+    for context, (ids, logprobs) in zip(contexts, a, strict=True):
+        logits_T_V = model(torch.tensor([context + ids])).logits[0].log_softmax(-1)
+        expected = [logits_T_V[len(context) - 1 + i, token].item() for i, token in enumerate(ids)]
+        assert logprobs == pytest.approx(expected, abs=1e-4)
+
+
+def test_an_episode_that_spends_its_budget_is_answered_with_silence(model, tokenizer):
+    policy = LocalModel(model, tokenizer, temperature=1.0, reply_tokens=30, episode_tokens=50)
+    (episode,) = play(policy, [conversation(0, CARDS)])
+    assert episode.done and len(policy.track(episode).completion) <= 50
+
+
+# --- supervised fine-tuning
+
+
+def test_supervised_loss_falls_on_the_assistants_tokens_only(tokenizer):
+    (row,) = sft.rows(tokenizer, [conversation(0, BOTH, two_turns=True)], 10_000)
+    said = tokenizer.decode([i for i in row["labels"] if i != -100])
+    assert said.count("<|im_end|>") == 6 and "It is frozen." in said and "That much." in said
+    assert "last_four" not in said and "Freeze my card" not in said
+
+
+def test_supervised_training_learns_its_rows_and_goes_on_after_a_stop(tokenizer, tmp_path):
+    data, steps = [conversation(i, CARDS) for i in range(2)], []
+    config = sft.SFT(steps=6, batch=2, learning_rate=1e-2, save_every=3)
+    trained = sft.train(tiny(tokenizer), tokenizer, data, config, tmp_path, steps.append)
+    assert [s["step"] for s in steps] == [1, 2, 3, 4, 5, 6] and steps[-1]["loss"] < steps[0]["loss"]
+    again: list[dict] = []
+    longer = sft.SFT(steps=8, batch=2, learning_rate=1e-2, save_every=3)
+    sft.train(trained, tokenizer, data, longer, tmp_path, again.append)
+    assert [s["step"] for s in again] == [7, 8]
+
+
+# --- GRPO
+
+
+def small(**changes):
+    base = dict(learning_rate=1e-2, steps=2, prompts_per_step=2, group=4, reply_tokens=24, episode_tokens=1500, rows=4, trees=True)
+    return grpo.GRPO(**base | changes)
+
+
+class Helped:
+    """Stands in for the decoder: samples, but half of the time the right call, so that groups differ and tools run."""
+
+    def __init__(self, renderer):
+        self.call = renderer.reply(Reply("", [ToolCall("list_cards", {})]))
+        self.asked = 0
+
+    def __call__(self, contexts, limits):
+        out = []
+        for context, limit in zip(contexts, limits, strict=True):
+            self.asked += 1
+            ids = (self.call if self.asked % 2 else [40 + self.asked % 50, 0])[:limit]
+            out.append((ids, [-1.0] * len(ids)))
+        return out
+
+
+@pytest.fixture
+def helped(monkeypatch, tokenizer):
+    helper = Helped(Renderer(tokenizer))
+    monkeypatch.setattr(grpo, "LocalModel", lambda model, tok, **rest: LocalModel(model, tok, **rest | {"engine": helper}))
+    return helper
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Catches the per-token log-probabilities that the loss is made of, with their gradients."""
+    seen = []
+    score, loss = grpo.TreeTrainer._get_per_token_logps_and_entropies, grpo.TreeTrainer._compute_loss
+
+    def keep(self, *args, **kwargs):
+        out = score(self, *args, **kwargs)
+        if out[0].requires_grad:
+            out[0].retain_grad()
+            seen[-1]["logprobs"] = out[0]
+        return out
+
+    def compute(self, model, inputs):
+        seen.append({"inputs": inputs})
+        return loss(self, model, inputs)
+
+    monkeypatch.setattr(grpo.TreeTrainer, "_get_per_token_logps_and_entropies", keep)
+    monkeypatch.setattr(grpo.TreeTrainer, "_compute_loss", compute)
+    return seen
+
+
+def test_only_sampled_tokens_carry_loss_and_two_steps_move_the_weights(tokenizer, tmp_path, helped, watched):
+    data = [conversation(0, CARDS), conversation(1, BOTH, two_turns=True)]
+    model, steps = tiny(tokenizer), []
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    trained = grpo.train(model, tokenizer, data, small(beta=0.01), tmp_path, steps.append)
+    environment = sampled = 0
+    for step in watched:
+        real_B_C, mine_B_C = step["inputs"]["completion_mask"].bool(), step["inputs"]["tool_mask"].bool()
+        gradient_B_C = step["logprobs"].grad
+        environment += int((real_B_C & ~mine_B_C).sum())
+        assert gradient_B_C[real_B_C & ~mine_B_C].abs().sum() == 0
+        assert gradient_B_C[~real_B_C].abs().sum() == 0
+        sampled += int((gradient_B_C[real_B_C & mine_B_C] != 0).sum())
+    assert environment > 100 and sampled > 20
+    assert all((p != before[name]).any() for name, p in trained.named_parameters())
+    assert [s["step"] for s in steps] == [1, 2]
+    assert {"reward", "validity", "coverage", "goal", "calls", "dropped", "kl", "loss", "seconds"} <= steps[0].keys()
+    assert steps[0]["dropped"] == 0 and 0 < steps[0]["reward"] < 1.3
+
+
+def test_a_group_read_as_a_tree_gives_the_same_numbers_and_gradients(tokenizer, tmp_path, helped, watched):
+    gradients = {}
+    for share in (True, False):
+        watched.clear()
+        helped.asked = 0  # the same samples again
+        grpo.train(tiny(tokenizer), tokenizer, [conversation(0, CARDS), conversation(1, BOTH)], small(steps=1, rows=8, trees=share), tmp_path / str(share))
+        step = watched[0]
+        mine_B_C = step["inputs"]["completion_mask"] * step["inputs"]["tool_mask"]
+        gradients[share] = step["logprobs"].detach() * mine_B_C, step["logprobs"].grad
+    torch.testing.assert_close(gradients[True], gradients[False], atol=2e-4, rtol=1e-3)
+
+
+def test_an_adapter_alone_is_trained(tokenizer, tmp_path, helped):
+    model = tiny(tokenizer)
+    before = model.model.embed_tokens.weight.detach().clone()
+    trained = grpo.train(model, tokenizer, [conversation(0, CARDS), conversation(1, BOTH)], small(lora_rank=4, steps=1), tmp_path)
+    assert type(trained) is LlamaForCausalLM and torch.equal(trained.model.embed_tokens.weight, before)
+
+
+def test_an_episode_that_dies_is_played_again_and_then_dropped_not_scored(tokenizer, tmp_path, helped, monkeypatch):
+    data, steps, deaths = [conversation(0, CARDS), conversation(1, BOTH)], [], []
+    call = Session.call
+
+    def fragile(self, name, arguments):
+        if len(deaths) < 2:  # the first episode dies, and its second life too
+            deaths.append(name)
+            raise ConnectionError("the server went away")
+        return call(self, name, arguments)
+
+    monkeypatch.setattr(Session, "call", fragile)
+    # one group of two: whoever dies first is played again alone
+    grpo.train(tiny(tokenizer), tokenizer, data, small(steps=1, prompts_per_step=1, group=4), tmp_path, steps.append)
+    assert len(deaths) == 2 and steps[0]["dropped"] in (0, 1)
+    assert steps[0]["reward"] > 0.1
+
+
+def test_training_goes_on_from_its_last_whole_checkpoint(tokenizer, tmp_path, helped):
+    data = [conversation(0, CARDS), conversation(1, BOTH)]
+    grpo.train(tiny(tokenizer), tokenizer, data, small(steps=2, save_every=1), tmp_path)
+    (tmp_path / "checkpoints" / "checkpoint-2" / "trainer_state.json").unlink()  # as a kill in the middle of it leaves it
+    steps: list[dict] = []
+    grpo.train(tiny(tokenizer), tokenizer, data, small(steps=3, save_every=1), tmp_path, steps.append)
+    assert [s["step"] for s in steps] == [2, 3]
+
+
+# --- models
+
+
+def test_a_misspelt_model_is_an_error_that_names_what_exists():
+    with pytest.raises(ModelError, match=r"qwen3-4b.*smollm2-135m.*folder"):
+        entries.load("qwen3-4")
+    with pytest.raises(ModelError, match="no folder"):
+        entries.load("./nowhere/at-all")
+
+
+def test_a_folder_without_a_model_is_an_error(tmp_path):
+    with pytest.raises(ModelError, match=r"no config\.json"):
+        entries.load(tmp_path)
+
+
+def test_a_local_folder_is_loaded_with_its_template(tokenizer, tmp_path):
+    tiny(tokenizer).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    model, loaded = entries.load(tmp_path)
+    assert loaded.chat_template == tokenizer.chat_template and model.config.hidden_size == 32
+
+
+def test_a_package_that_cannot_be_fetched_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROVE_CACHE", str(tmp_path))
+    monkeypatch.setattr(entries.subprocess, "run", lambda *a, **k: entries.subprocess.CompletedProcess(a, 1, "", "no network"))
+    with pytest.raises(ModelError, match=r"could not be fetched \(no network\)"):
+        entries.load("smollm2-135m")
+    assert not list(Path(tmp_path).iterdir())
