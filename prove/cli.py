@@ -17,11 +17,11 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same bytes.")]
 def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2, never a traceback."""
     from prove.records import BadRecord
-    from prove.run import RunError
+    from prove.run import ModelError, RunError
 
     try:
         app()
-    except (LookupError, BadRecord, RunError) as error:
+    except (LookupError, BadRecord, RunError, ModelError) as error:
         fail(error)
     except OSError as error:
         fail(f"{error.filename or 'output'}: {error.strerror or error}")
@@ -145,3 +145,45 @@ def score(
         fail(f"there is no policy {policy!r}; there are: {', '.join(policies)}")
     for name, value in summary(evaluate(policies[policy], read_conversations(file))).items():
         typer.echo(f"{name:<24}{value}  n={value.n}")
+
+
+Profile = Annotated[str, typer.Option(help="smoke, small or paper: how big everything is.")]
+Model = Annotated[str, typer.Option(help="A model's name, a hub id or a local folder; the profile's own by default.")]
+
+
+@app.command(epilog="Example: `prove train --profile smoke`")
+def train(profile: Profile = "small", model: Model = "", seed: Seed = 0) -> None:
+    """Make the data, the warm start and the GRPO run of a profile; goes on where it stopped."""
+    from prove import stages
+    from prove.profiles import find
+
+    size = find(profile)
+    for name, run in stages.train(size, model or size.model, seed).items():
+        typer.echo(f"{name}: {run.path / 'model'}")
+
+
+@app.command(epilog="Example: `prove evaluate --profile smoke`")
+def evaluate(
+    profile: Profile = "small",
+    model: Model = "",
+    seed: Seed = 0,
+    base_only: Annotated[bool, typer.Option(help="Only the untrained model.")] = False,
+) -> None:
+    """Play the profile's held-out conversations with the model as it is, after the warm start and after GRPO."""
+    from prove import stages
+    from prove.benchmarks.heldout import summary
+    from prove.profiles import find
+
+    size = find(profile)
+    for name, scores in stages.compare(size, model or size.model, seed, base_only).items():
+        for metric, value in summary(scores).items():
+            typer.echo(f"{name:<6}{metric:<24}{value}  n={value.n}")
+
+
+@app.command(epilog="Example: `prove figures`")
+def figures() -> None:
+    """Draw the tables and figures of `results/` again from its numbers."""
+    from prove import stages, tables
+
+    for path in tables.write_all(stages.numbers()):
+        typer.echo(path)

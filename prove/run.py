@@ -24,12 +24,21 @@ class RunError(Exception):
     """A run that cannot be opened or written; one line that says what to do."""
 
 
+class ModelError(Exception):
+    """A model that does not exist or cannot be fetched; one line that says what to do."""
+
+
 def results() -> Path:
     """Where results go: `PROVE_RESULTS`, else `results/` of the repository, else of the current folder."""
     if "PROVE_RESULTS" in os.environ:
         return Path(os.environ["PROVE_RESULTS"]).expanduser()
     home = repository()
     return (home or Path.cwd()) / "results"
+
+
+def cache() -> Path:
+    """Where what can be made again is kept: `PROVE_CACHE`, or ~/.cache/prove."""
+    return Path(os.environ.get("PROVE_CACHE") or Path.home() / ".cache" / "prove")
 
 
 def repository() -> Path | None:

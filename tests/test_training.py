@@ -12,7 +12,8 @@ from prove.episode import Episode, Reply, ToolCall, play
 from prove.policies import Oracle
 from prove.records import Answer, Certificate, Conversation, GroundTruthCall, Turn
 from prove.servers.session import Session
-from prove.training import grpo, loop, models as entries, sft
+from prove.training import grpo, sft
+from prove.training import models as entries
 from prove.training.decoding import Decoder
 from prove.training.models import TEMPLATE, ModelError
 from prove.training.rendering import Renderer, read_reply, write_reply
@@ -82,16 +83,12 @@ def conversation(number: int, tools: list[str], two_turns: bool = False) -> Conv
             GroundTruthCall("c3", "list_accounts", {}),
             GroundTruthCall("c4", "get_account", {"account_id": account.account_id}, ["c3"]),
         ]
-        turns.append(
-            Turn(f"How much is in {account.name}?", "complete", calls, "That much.", [Answer("c4", "balance", account.balance)])
-        )
+        turns.append(Turn(f"How much is in {account.name}?", "complete", calls, "That much.", [Answer("c4", "balance", account.balance)]))
     for turn in turns:
         assert all(session.call(c.name, c.arguments).ok for c in turn.calls)
     certificate = Certificate(session.digest(), session.outcome(), {}, [])
     day = str(session.clock.now.date())
-    return Conversation(
-        f"banking-{number}", "banking", 100 + number, "multi_turn", "", day, tools, [], False, turns, certificate, "train"
-    )
+    return Conversation(f"banking-{number}", "banking", 100 + number, "multi_turn", "", day, tools, [], False, turns, certificate, "train")
 
 
 CARDS = ["freeze_card", "list_cards"]
@@ -127,7 +124,9 @@ def test_calls_are_read_strictly(text, calls):
 def test_a_malformed_call_is_answered_with_an_error_and_counted():
     episode = Episode(conversation(0, CARDS))
     episode.step(read_reply('<tool_call>{"name": "list_cards"</tool_call>'))
-    assert episode.calls[0].name == "" and not episode.calls[0].ok and not episode.done
+    assert episode.calls[0].name == ""
+    assert not episode.calls[0].ok
+    assert not episode.done
     assert "not readable" in episode.messages[-1]["content"]
 
 
@@ -195,7 +194,8 @@ def test_sampling_is_repeatable_and_keeps_its_log_probabilities(model):
 def test_an_episode_that_spends_its_budget_is_answered_with_silence(model, tokenizer):
     policy = LocalModel(model, tokenizer, temperature=1.0, reply_tokens=30, episode_tokens=50)
     (episode,) = play(policy, [conversation(0, CARDS)])
-    assert episode.done and len(policy.track(episode).completion) <= 50
+    assert episode.done
+    assert len(policy.track(episode).completion) <= 50
 
 
 # --- supervised fine-tuning
@@ -204,15 +204,19 @@ def test_an_episode_that_spends_its_budget_is_answered_with_silence(model, token
 def test_supervised_loss_falls_on_the_assistants_tokens_only(tokenizer):
     (row,) = sft.rows(tokenizer, [conversation(0, BOTH, two_turns=True)], 10_000)
     said = tokenizer.decode([i for i in row["labels"] if i != -100])
-    assert said.count("<|im_end|>") == 6 and "It is frozen." in said and "That much." in said
-    assert "last_four" not in said and "Freeze my card" not in said
+    assert said.count("<|im_end|>") == 6
+    assert "It is frozen." in said
+    assert "That much." in said
+    assert "last_four" not in said
+    assert "Freeze my card" not in said
 
 
 def test_supervised_training_learns_its_rows_and_goes_on_after_a_stop(tokenizer, tmp_path):
     data, steps = [conversation(i, CARDS) for i in range(2)], []
     config = sft.SFT(steps=6, batch=2, learning_rate=1e-2, save_every=3)
     trained = sft.train(tiny(tokenizer), tokenizer, data, config, tmp_path, steps.append)
-    assert [s["step"] for s in steps] == [1, 2, 3, 4, 5, 6] and steps[-1]["loss"] < steps[0]["loss"]
+    assert [s["step"] for s in steps] == [1, 2, 3, 4, 5, 6]
+    assert steps[-1]["loss"] < steps[0]["loss"]
     again: list[dict] = []
     longer = sft.SFT(steps=8, batch=2, learning_rate=1e-2, save_every=3)
     sft.train(trained, tokenizer, data, longer, tmp_path, again.append)
@@ -223,7 +227,7 @@ def test_supervised_training_learns_its_rows_and_goes_on_after_a_stop(tokenizer,
 
 
 def small(**changes):
-    base = dict(learning_rate=1e-2, steps=2, prompts_per_step=2, group=4, reply_tokens=24, episode_tokens=1500, rows=4, trees=True)
+    base = {"learning_rate": 1e-2, "steps": 2, "prompts_per_step": 2, "group": 4, "reply_tokens": 24, "episode_tokens": 1500, "rows": 4, "share_prompts": True}
     return grpo.GRPO(**base | changes)
 
 
@@ -236,7 +240,7 @@ class Helped:
 
     def __call__(self, contexts, limits):
         out = []
-        for context, limit in zip(contexts, limits, strict=True):
+        for _context, limit in zip(contexts, limits, strict=True):
             self.asked += 1
             ids = (self.call if self.asked % 2 else [40 + self.asked % 50, 0])[:limit]
             out.append((ids, [-1.0] * len(ids)))
@@ -285,11 +289,13 @@ def test_only_sampled_tokens_carry_loss_and_two_steps_move_the_weights(tokenizer
         assert gradient_B_C[real_B_C & ~mine_B_C].abs().sum() == 0
         assert gradient_B_C[~real_B_C].abs().sum() == 0
         sampled += int((gradient_B_C[real_B_C & mine_B_C] != 0).sum())
-    assert environment > 100 and sampled > 20
+    assert environment > 100
+    assert sampled > 20
     assert all((p != before[name]).any() for name, p in trained.named_parameters())
     assert [s["step"] for s in steps] == [1, 2]
     assert {"reward", "validity", "coverage", "goal", "calls", "dropped", "kl", "loss", "seconds"} <= steps[0].keys()
-    assert steps[0]["dropped"] == 0 and 0 < steps[0]["reward"] < 1.3
+    assert steps[0]["dropped"] == 0
+    assert 0 < steps[0]["reward"] < 1.3
 
 
 def test_a_group_read_as_a_tree_gives_the_same_numbers_and_gradients(tokenizer, tmp_path, helped, watched):
@@ -297,7 +303,13 @@ def test_a_group_read_as_a_tree_gives_the_same_numbers_and_gradients(tokenizer, 
     for share in (True, False):
         watched.clear()
         helped.asked = 0  # the same samples again
-        grpo.train(tiny(tokenizer), tokenizer, [conversation(0, CARDS), conversation(1, BOTH)], small(steps=1, rows=8, trees=share), tmp_path / str(share))
+        grpo.train(
+            tiny(tokenizer),
+            tokenizer,
+            [conversation(0, CARDS), conversation(1, BOTH)],
+            small(steps=1, rows=8, share_prompts=share),
+            tmp_path / str(share),
+        )
         step = watched[0]
         mine_B_C = step["inputs"]["completion_mask"] * step["inputs"]["tool_mask"]
         gradients[share] = step["logprobs"].detach() * mine_B_C, step["logprobs"].grad
@@ -308,7 +320,8 @@ def test_an_adapter_alone_is_trained(tokenizer, tmp_path, helped):
     model = tiny(tokenizer)
     before = model.model.embed_tokens.weight.detach().clone()
     trained = grpo.train(model, tokenizer, [conversation(0, CARDS), conversation(1, BOTH)], small(lora_rank=4, steps=1), tmp_path)
-    assert type(trained) is LlamaForCausalLM and torch.equal(trained.model.embed_tokens.weight, before)
+    assert type(trained) is LlamaForCausalLM
+    assert torch.equal(trained.model.embed_tokens.weight, before)
 
 
 def test_an_episode_that_dies_is_played_again_and_then_dropped_not_scored(tokenizer, tmp_path, helped, monkeypatch):
@@ -324,7 +337,8 @@ def test_an_episode_that_dies_is_played_again_and_then_dropped_not_scored(tokeni
     monkeypatch.setattr(Session, "call", fragile)
     # one group of two: whoever dies first is played again alone
     grpo.train(tiny(tokenizer), tokenizer, data, small(steps=1, prompts_per_step=1, group=4), tmp_path, steps.append)
-    assert len(deaths) == 2 and steps[0]["dropped"] in (0, 1)
+    assert len(deaths) == 2
+    assert steps[0]["dropped"] in (0, 1)
     assert steps[0]["reward"] > 0.1
 
 
@@ -356,7 +370,8 @@ def test_a_local_folder_is_loaded_with_its_template(tokenizer, tmp_path):
     tiny(tokenizer).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     model, loaded = entries.load(tmp_path)
-    assert loaded.chat_template == tokenizer.chat_template and model.config.hidden_size == 32
+    assert loaded.chat_template == tokenizer.chat_template
+    assert model.config.hidden_size == 32
 
 
 def test_a_package_that_cannot_be_fetched_leaves_nothing_behind(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from prove.benchmarks.statistics import Estimate, estimate
+from prove.benchmarks.statistics import Estimate, difference, estimate
 from prove.episode import Episode, Limits, Policy, play
 from prove.records import Conversation
 from prove.rewards import explain
@@ -69,6 +69,23 @@ def summary(scores: Sequence[Score], seed: int = 0) -> dict[str, Estimate]:
     for name in COMPONENTS:
         columns[name] = [value for s in scores if (value := getattr(s, name)) is not None]
     return {name: estimate(values, seed) for name, values in columns.items() if values}
+
+
+def gains(scores: dict[str, Sequence[Score]], seed: int = 0) -> dict[str, dict[str, Estimate]]:
+    """What each model gains over each before it ("grpo - warm"), paired by conversation, for every metric both have."""
+    names = list(scores)
+    pairs = [(after, before) for i, after in enumerate(names) for before in names[:i]]
+    return {f"{after} - {before}": _gain(scores[after], scores[before], seed) for after, before in pairs}
+
+
+def _gain(after: Sequence[Score], before: Sequence[Score], seed: int) -> dict[str, Estimate]:
+    out = {}
+    for metric in ("goal", "reward", *COMPONENTS):
+        pairs = [(getattr(a, metric), getattr(b, metric)) for a, b in zip(after, before, strict=True)]
+        both = [(float(a), float(b)) for a, b in pairs if a is not None and b is not None]
+        if both:
+            out[metric] = difference([a for a, _ in both], [b for _, b in both], seed)
+    return out
 
 
 def as_numbers(summary: dict[str, Estimate]) -> dict[str, Any]:

@@ -73,6 +73,11 @@ def replay(conversation: Conversation, session: Session) -> dict[str, Any]:
     return results
 
 
+def replay_results(conversation: Conversation) -> dict[str, Any]:
+    """What each ground-truth call returns, on a fresh session. Raises `Rejected` if the record no longer replays."""
+    return replay(conversation, open_session(conversation))
+
+
 def _expect_failures(turn: Turn, before: str, session: Session) -> None:
     for attempt in turn.attempts:
         if attempt.before == before:

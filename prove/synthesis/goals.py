@@ -250,7 +250,7 @@ class Seeker:
             needed = [p for p in tool.parameters if p.required]
             if tool.marks.writes or any(p.id_type not in mine for p in needed):
                 continue
-            arguments = {p.name: mine[p.id_type] for p in needed}
+            arguments = {p.name: mine[p.id_type] for p in needed if p.id_type}
             result = trial.session.call(tool.name, arguments)
             shown = [(f, v) for f, v in result.value.items() if isinstance(v, str | int) and (f, v) not in seen] if result.ok else []
             telling = [(f, v) for f, v in shown if len(str(v)) > 1 and str(v) in why]

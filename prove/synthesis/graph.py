@@ -15,7 +15,7 @@ from typing import Any, get_args, get_origin
 
 import networkx as nx
 
-from prove.run import write_json
+from prove import run
 from prove.servers.catalog import load
 from prove.servers.schema import bare, fields_of, is_id
 from prove.servers.server import stable_hash
@@ -32,13 +32,11 @@ REPAIRABLE = ("failed_precondition", "not_found", "resource_exhausted")
 
 def build(server: str, cache_folder: Path | None = None) -> nx.DiGraph:
     """The certified graph of a server; taken from the cache where its code has not changed."""
-    from prove.training.models import cache as home
-
-    path = (cache_folder or home()) / "graphs" / f"{server}-{_version(server)}.json"
+    path = (cache_folder or run.cache()) / "graphs" / f"{server}-{_version(server)}.json"
     if path.exists():
         return nx.node_link_graph(json.loads(path.read_text(encoding="utf-8")), edges="edges")
     graph = _search(server)
-    write_json(path, node_link(graph))
+    run.write_json(path, node_link(graph))
     return graph
 
 

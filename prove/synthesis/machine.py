@@ -55,8 +55,9 @@ class Shape(msgspec.Struct, frozen=True):
     """What conversations are to look like; the defaults are the paper's shares."""
 
     levels: tuple[tuple[Level, float], ...] = (("complete", 0.6), ("missing_required", 0.2), ("minimal", 0.2))
-    max_turns: int = 3  # queries; a question back does not count
-    another: float = 0.5  # chance of a further query after the second, halved each time
+    min_turns: int = 2  # queries; a question back does not count
+    max_turns: int = 3
+    another: float = 0.5  # chance of a further query after those, halved each time
     second_wish: float = 0.25  # chance that a query asks for two things
     corrected: float = 0.08  # chance that the assistant first makes a mistake, and corrects it
     alternative: float = 0.08  # ... that something stands in the way, and another tool clears it
@@ -89,7 +90,7 @@ class Machine:
             if following not in TRANSITIONS[state]:
                 raise AssertionError(f"{state} -> {following} is not a transition")
             state = following
-        if len(self.draft.calls) + len(self.turns) > self.limits.assistant_turns or self.queries < 2:
+        if len(self.draft.calls) + len(self.turns) > self.limits.assistant_turns or self.queries < self.shape.min_turns:
             raise Rejected("too long", f"{len(self.draft.calls)} calls in {len(self.turns)} turns")
         return Conversation(
             id=name,
@@ -198,7 +199,7 @@ class Machine:
         self.seeker.max_calls = min(self.shape.max_calls, room - 2)
         if room < 4 or len(self.turns) + 2 > self.limits.user_turns:
             return "end"
-        if self.queries < 2:
+        if self.queries < self.shape.min_turns:
             return "draw_goal"
-        chance = self.shape.another / 2 ** (self.queries - 2)
+        chance = self.shape.another / 2 ** (self.queries - self.shape.min_turns)
         return "draw_goal" if self.queries < self.shape.max_turns and self.rng.random() < chance else "end"

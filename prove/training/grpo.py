@@ -49,7 +49,7 @@ class GRPO(msgspec.Struct, frozen=True):
     weights: Weights = PAPER
     lora_rank: int = 0  # 0 trains all weights
     rows: int = 1  # rollouts in one forward pass of the loss, on one device
-    trees: bool = False  # read what a group's rollouts share once in the loss: the way of CPUs
+    share_prompts: bool = False  # read what the rollouts of a group share once in the loss: the way of CPUs
     vllm: bool = False
     save_every: int = 10
     seed: int = 0
@@ -77,7 +77,7 @@ def train(
         rollout_func=rollouts,
         callbacks=[Narrator(log, LOGGED)],
     )
-    trainer.trees = config.trees
+    trainer.trees = config.share_prompts
     quiet(trainer)
     trainer.train(resume_from_checkpoint=last_checkpoint(out))
     return merged(trainer.accelerator.unwrap_model(trainer.model))

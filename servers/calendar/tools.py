@@ -38,6 +38,7 @@ Access = Annotated[Literal["owner", "writer", "reader"], Meta(description="what 
 Answer = Annotated[Literal["accepted", "declined", "tentative"], Meta(description="what the user answers to the invitation")]
 CalendarName = Annotated[str, Meta(min_length=1, max_length=60, description="what the calendar is called")]
 ComingDay = Annotated[date, Meta(description="a date from today on, YYYY-MM-DD")]
+Days = Annotated[int, Meta(ge=1, le=62, description="how many days to look at")]
 Invitees = Annotated[list[EmailAddress], Meta(min_length=1, max_length=10, description="who must be free, besides the user")]
 Lead = Annotated[int, Meta(ge=0, le=40_320, description="how many minutes before the event")]
 Minutes = Annotated[int, Meta(ge=5, le=1440, description="how long it lasts, in minutes")]
@@ -189,18 +190,17 @@ class Calendars(Server):
     @read
     def list_events(
         self,
-        since: Day | None = None,
-        until: Day | None = None,
+        first_day: Day | None = None,
+        days: Days | None = None,
         calendar_id: CalendarId | None = None,
         event_id: EventId | None = None,
         limit: Limit = 10,
     ) -> Page[Occurrence]:
         """Show the agenda, soonest first, series with each instance; by default a week from today, or half a year of one event."""
-        first = since or self.today
-        last = until or first + (LAID_OUT if event_id else timedelta(days=6))
-        require(first <= last, "invalid_argument", f"until, {last}, is before since, {first}")
+        first = first_day or self.today
+        end = first + (timedelta(days=days) if days else LAID_OUT if event_id else timedelta(days=7))
         events = [self.events.get(event_id)] if event_id else self._in_calendar(calendar_id)
-        found = (o for e in events for o, _ in self._times(e) if first <= o.start.date() <= last)
+        found = (o for e in events for o, _ in self._times(e) if first <= o.start.date() < end)
         return page(sorted(found, key=lambda o: (o.start, o.event_id)), limit, Occurrence)
 
     @read
@@ -328,16 +328,12 @@ class Calendars(Server):
         return FreeBusy(email.lower(), day, [Slot(*b) for b in busy], sum((end - start) // timedelta(minutes=1) for start, end in busy))
 
     @read
-    def find_meeting_slot(
-        self, invitees: Invitees, minutes: Minutes, since: ComingDay, until: ComingDay | None = None, limit: Limit = 5
-    ) -> Page[Slot]:
-        """Find times at which the user and all invitees are free within everybody's working hours; by default within five days."""
-        last = until or since + timedelta(days=4)
-        require(self.today <= since <= last, "invalid_argument", f"since, {since}, must lie between today, {self.today}, and {last}")
-        require((last - since).days < 31, "invalid_argument", f"{since} to {last} is more than a month: look at fewer days")
+    def find_meeting_slot(self, invitees: Invitees, minutes: Minutes, first_day: ComingDay, days: Days = 5, limit: Limit = 5) -> Page[Slot]:
+        """Find times at which the user and all invitees are free within everybody's working hours."""
+        require(first_day >= self.today, "invalid_argument", f"{first_day} has passed: look from {self.today} on")
         people = [self._me(), *(self._sharing(email) for email in dict.fromkeys(invitees))]
         busy = _merged(span for person in people for span in self._busy(person))
-        starts = (_day(since)[0] + timedelta(minutes=30 * n) for n in range(48 * ((last - since).days + 1)))
+        starts = (_day(first_day)[0] + timedelta(minutes=30 * n) for n in range(48 * days))
         spans = [(start, start + timedelta(minutes=minutes)) for start in starts if start >= self.now]
         free = (s for s in spans if all(_in_working_hours(s, p.zone) for p in people) and not any(_overlap(s, b) for b in busy))
         return page((Slot(*s) for s in free), limit, Slot)

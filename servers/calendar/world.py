@@ -104,9 +104,9 @@ def _series(server: Calendars, make: Maker, calendars: dict[str, Calendar], peop
 
 def _single(server: Calendars, make: Maker, calendars: dict[str, Calendar], people: list[Person]) -> None:
     """Events of the past two weeks and the month to come; a second visit to the dentist, and what others invite the user to."""
+    workdays = [d for d in range(-14, 31) if make.day(d).weekday() < 5]
     for title, minutes, notes in WORK_EVENTS:
-        ahead = make.pick([d for d in range(-14, 31) if make.day(d).weekday() < 5])
-        start = make.moment(ahead, make.between(9, 15), make.pick((0, 0, 30)))
+        start = make.moment(make.pick(workdays), make.between(9, 15), make.pick((0, 0, 30)))
         _add(server, make, calendars["Work"], title, start, minutes, notes, people, make.between(0, 5), make.chance(0.65))
     for title, minutes, place in (*PRIVATE_EVENTS, PRIVATE_EVENTS[0]):
         start = make.moment(make.between(-10, 40), make.between(8, 19), make.pick((0, 15, 30)))

@@ -338,9 +338,7 @@ class Crm(Server):
     ) -> Activity:
         """Plan a call, email, meeting or demo with a contact, for the representative to do."""
         contact = self.contacts.get(contact_id)
-        require(
-            due_date >= self.today, "invalid_argument", f"{due_date} is before today, {self.today}: choose a later day, or log the activity"
-        )
+        require(due_date >= self.today, "invalid_argument", f"{due_date} is before today, {self.today}: choose a later day")
         opted_out = f"{contact_id} ({contact.name}) has opted out: update the contact first if they agree again"
         require(not contact.opted_out, "failed_precondition", opted_out)
         self._check_deal_with(contact, deal_id)
@@ -358,7 +356,7 @@ class Crm(Server):
     # --- rules
 
     def _me(self) -> PersonName:
-        return next(iter(self.representatives)).name
+        return self.representatives.one().name
 
     def _check_new_email(self, email: EmailAddress) -> None:
         known = ", ".join(c.contact_id for c in self.contacts if c.email.casefold() == email.casefold())

@@ -86,7 +86,7 @@ def _contacts(crm: Crm, make: Maker) -> None:
 
 
 def _deals(crm: Crm, make: Maker, owners: list[str]) -> None:
-    names = make.shuffled([f"{product}, {scope}" for product in PRODUCTS for scope in SCOPES])
+    names = make.shuffled([f"{product}: {scope}" for product in PRODUCTS for scope in SCOPES])
     buyers = make.some([c for c in crm.contacts if c.company_id], 42)
     for name, contact in zip(names, make.shuffled(buyers), strict=False):
         stage = make.pick((*STAGES[:-1], *STAGES[:-1], "won", "won", "lost"))

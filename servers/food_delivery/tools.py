@@ -404,7 +404,8 @@ class FoodDelivery(Server):
         cart = self.orders.get(order_id)
         restaurant = self.restaurants.get(cart.restaurant_id)
         subtotal = sum(i.price * i.quantity for i in self.order_items.where(order_id=order_id))
-        delivery = _delivery_fee(restaurant, _distance(restaurant, self.addresses.get(cart.address_id)))
+        distance = _distance(restaurant, self.addresses.get(cart.address_id))
+        delivery = _delivery_fee(restaurant, distance) if subtotal else 0
         service = min(subtotal // 10, 400)
         discount = _discount(self.promos.get(cart.promo_code), subtotal, delivery) if cart.promo_code else 0
         costs = {"subtotal": subtotal, "discount": discount, "delivery_fee": delivery, "service_fee": service}

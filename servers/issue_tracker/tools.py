@@ -134,7 +134,7 @@ class Comment(Record):
     comment_id: CommentId
     issue_key: IssueId
     author: UserId
-    body: CommentText
+    text: CommentText
     created: Moment
 
 
@@ -333,10 +333,10 @@ class IssueTracker(Server):
     # --- comments and work
 
     @write
-    def add_comment(self, issue_key: IssueId, body: CommentText) -> Comment:
+    def add_comment(self, issue_key: IssueId, text: CommentText) -> Comment:
         """Comment on an issue as the signed-in user."""
         issue = self._editable(issue_key)
-        return self.comments.add(Comment(self.comments.mint(), issue.issue_key, self._me(), body, self.now))
+        return self.comments.add(Comment(self.comments.mint(), issue.issue_key, self._me(), text, self.now))
 
     @read
     def list_comments(self, issue_key: IssueId, limit: Limit = 10) -> Page[Comment]:
@@ -383,7 +383,7 @@ class IssueTracker(Server):
         return self.issues.update(issue_key, sprint_id=sprint.sprint_id)
 
     @write
-    def start_sprint(self, sprint_id: SprintId, ends: LastDay) -> Sprint:
+    def start_sprint(self, sprint_id: SprintId, last_day: LastDay) -> Sprint:
         """Start a planned sprint that has issues, today; a project runs one sprint at a time."""
         sprint = self.sprints.get(sprint_id)
         self._open_project(sprint.project_key)
@@ -391,8 +391,8 @@ class IssueTracker(Server):
         running = ", ".join(s.sprint_id for s in self.sprints.where(project_key=sprint.project_key, status="active"))
         require(not running, "failed_precondition", f"{running} of {sprint.project_key} is still active: complete it first")
         require(self.issues.where(sprint_id=sprint_id), "failed_precondition", f"{sprint_id} is empty: add issues to it first")
-        require(ends > self.today, "invalid_argument", f"{ends} is not after today, {self.today}: choose a later end")
-        return self.sprints.update(sprint_id, status="active", starts=self.today, ends=ends)
+        require(last_day > self.today, "invalid_argument", f"{last_day} is not after today, {self.today}: choose a later end")
+        return self.sprints.update(sprint_id, status="active", starts=self.today, ends=last_day)
 
     @write
     def complete_sprint(self, sprint_id: SprintId, move_open_to: SprintId | None = None) -> SprintReport:

@@ -72,11 +72,11 @@ BODIES = {
     "request": ("The customer wrote through the contact form.", "Came in by phone; promised an answer by tomorrow."),
 }
 TALK = (
-    "I can reproduce this on staging.", "Looks like a timeout, I'll add a trace.", "Moved to the next release as agreed in planning.",
-    "Fix is on a branch, please have a look.", "The customer confirmed that the workaround helps.",
-    "Could somebody test this on an older phone?", "Rolled back, the numbers were off.", "This is the third report in a month.",
-    "Blocked until we hear from the vendor.", "Works for me now, can we close it?", "Added the screenshots from support.",
-    "Let's talk about the scope before we start.",
+    "I can reproduce this on staging", "Looks like a timeout, I'll add a trace", "Moved to the next release as agreed in planning",
+    "Fix is on a branch, please have a look", "The customer confirmed that the workaround helps",
+    "Could somebody test this on an older phone?", "Rolled back, the numbers were off", "This is the third report in a month",
+    "Blocked until we hear from the vendor", "Works for me now, can we close it?", "Added the screenshots from support",
+    "Let's talk about the scope before we start",
 )  # fmt: skip
 WORK = ("analysis", "pairing on the fix", "code review", "writing tests", "call with support", "clean-up", "")
 LABELS = ("regression", "quick-win", "security", "accessibility", "performance", "tech-debt", "customer-request", "needs-design")

@@ -194,7 +194,8 @@ class Marketplace(Server):
         listing = self.listings.get(listing_id)
         bids, seller = self._ranked(listing_id), self.members.get(listing.seller)
         rated = seller.positive + seller.neutral + seller.negative
-        leader, least = bids[0].bidder if bids else None, self._minimum_bid(listing) if listing.format == "auction" else None
+        leader = bids[0].bidder if bids else None
+        least = self._minimum_bid(listing) if listing.format == "auction" else None
         return ListingView(listing, len(bids), leader, least, seller.location, 100 * seller.positive // max(rated, 1))
 
     # --- buying
@@ -205,8 +206,8 @@ class Marketplace(Server):
         listing, me = self._active(listing_id, own=False), self._me()
         require(listing.format == "auction", "invalid_argument", f"{listing_id} has a fixed price of {listing.price} cents: buy it now")
         own = next((b for b in self._ranked(listing_id) if b.bidder == me), None)
-        raises = own is None or maximum > own.maximum
-        require(raises, "conflict", f"your bid on {listing_id} is {own and own.maximum} cents already: a new one must be higher")
+        already = own.maximum if own else 0
+        require(maximum > already, "conflict", f"your bid on {listing_id} is {already} cents already: a new one must be higher")
         least = self._minimum_bid(listing)
         require(maximum >= least, "invalid_argument", f"{maximum} is below the minimum bid on {listing_id}, {least} cents")
         bid = own or self.bids.add(Bid(BidId(self.bids.mint()), listing.listing_id, me, maximum, self.now))

@@ -30,8 +30,8 @@ def _moved(chain: RetailChain) -> Counter[tuple[str, str]]:
     for order in chain.purchase_orders:
         total[order.store_id, order.sku] += order.received
     for transfer in chain.transfers:
-        total[transfer.from_store, transfer.sku] -= transfer.quantity
-        total[transfer.to_store, transfer.sku] += transfer.quantity if transfer.status == "arrived" else 0
+        total[transfer.origin, transfer.sku] -= transfer.quantity
+        total[transfer.destination, transfer.sku] += transfer.quantity if transfer.status == "arrived" else 0
     for adjustment in chain.adjustments:
         total[adjustment.store_id, adjustment.sku] += adjustment.change
     for taken in chain.reservations.where(status="collected"):

@@ -94,8 +94,8 @@ class Reservation(Record):
 
 class Transfer(Record):
     transfer_id: TransferId
-    from_store: StoreId
-    to_store: StoreId
+    origin: StoreId
+    destination: StoreId
     sku: ProductId
     quantity: Quantity
     arrives: Day
@@ -126,6 +126,7 @@ class Adjustment(Record):
 
 class StockLevel(Record):
     store_id: StoreId
+    store: str
     sku: ProductId
     on_hand: int
     reserved: int
@@ -213,13 +214,13 @@ class RetailChain(Server):
         return self.adjustments.add(Adjustment(self.adjustments.mint(), store_id, sku, change, reason, self.now, moved.on_hand))
 
     @write
-    def transfer_stock(self, from_store: StoreId, to_store: StoreId, sku: ProductId, quantity: Quantity) -> Transfer:
+    def transfer_stock(self, origin: StoreId, destination: StoreId, sku: ProductId, quantity: Quantity) -> Transfer:
         """Send goods from a managed store to another; they arrive the next day, or two days later in another region."""
-        require(from_store != to_store, "invalid_argument", "from_store and to_store are the same store")
-        self._check_available(from_store, sku, quantity)
-        near = self.stores.get(from_store).region == self.stores.get(to_store).region
-        self._move(from_store, sku, -quantity)
-        made = (from_store, to_store, sku, quantity, self.today + timedelta(days=1 if near else 2))
+        require(origin != destination, "invalid_argument", "origin and destination are the same store")
+        self._check_available(origin, sku, quantity)
+        near = self.stores.get(origin).region == self.stores.get(destination).region
+        self._move(origin, sku, -quantity)
+        made = (origin, destination, sku, quantity, self.today + timedelta(days=1 if near else 2))
         return self.transfers.add(Transfer(self.transfers.mint(), *made))
 
     # --- purchase orders
@@ -266,7 +267,7 @@ class RetailChain(Server):
         for held in [r for r in self.reservations.where(status="held") if r.until <= self.now]:
             self.reservations.update(held.reservation_id, status="expired")
         for transfer in [t for t in self.transfers.where(status="in_transit") if t.arrives <= self.today]:
-            self._move(transfer.to_store, transfer.sku, transfer.quantity)
+            self._move(transfer.destination, transfer.sku, transfer.quantity)
             self.transfers.update(transfer.transfer_id, status="arrived")
         for order in [o for o in self.purchase_orders.where(status="ordered") if o.expected <= self.today]:
             self.purchase_orders.update(order.purchase_order_id, status="delivered")
@@ -302,6 +303,7 @@ class RetailChain(Server):
         held = self._held(stock)
         at = {"sku": stock.sku, "store_id": stock.store_id}
         ordered = sum(o.quantity - o.received for o in self.purchase_orders.where(**at))
-        sent = sum(t.quantity for t in self.transfers.where(sku=stock.sku, to_store=stock.store_id, status="in_transit"))
+        sent = sum(t.quantity for t in self.transfers.where(sku=stock.sku, destination=stock.store_id, status="in_transit"))
         have = stock.on_hand
-        return StockLevel(stock.store_id, stock.sku, have, held, have - held, ordered + sent, stock.reorder_point)
+        name = self.stores.get(stock.store_id).name
+        return StockLevel(stock.store_id, name, stock.sku, have, held, have - held, ordered + sent, stock.reorder_point)

@@ -22,7 +22,7 @@ CATALOGUE = {  # department -> supplier, how long it takes, and name: (price, ca
         "Oak garden bench": (18900, 1),
     }),
     "toys": ("Playworks", 5, {
-        "Comet building blocks": (2999, 8), "Dragon puzzle, 500 pieces": (1499, 12), "Nimbus kite": (1999, 12),
+        "Comet building blocks": (2999, 8), "Dragon puzzle": (1499, 12), "Nimbus kite": (1999, 12),
         "Pixel plush fox": (1799, 12), "Rocket balance bike": (7999, 1), "Sailor bath boats": (1299, 18),
         "Storybook lantern": (2499, 8), "Wooden train set": (4999, 4),
     }),
@@ -39,7 +39,7 @@ CATALOGUE = {  # department -> supplier, how long it takes, and name: (price, ca
     "stationery": ("Paper & Post", 3, {
         "Atlas wall calendar": (1599, 20), "Birch pencil set": (899, 36), "Cobalt fountain pen": (3499, 10),
         "Dune leather notebook": (2299, 16), "Linen gift wrap": (699, 40), "Meadow greeting cards": (1199, 30),
-        "Quill ink, dark green": (1099, 18), "Terra desk organiser": (2799, 6),
+        "Quill dark green ink": (1099, 18), "Terra desk organiser": (2799, 6),
     }),
 }  # fmt: skip
 

@@ -1,0 +1,35 @@
+# Two commands do all the set-up: `make reproduce` and `make test`. Each makes its own virtual environment first.
+
+VENV    ?= .venv
+PYTHON  ?= $(shell command -v python3.11 || command -v python3)
+PROFILE ?= small
+BIN     := $(VENV)/bin
+
+.PHONY: reproduce test figures lab lint lock clean
+
+reproduce: $(VENV)/.installed  ## the main job: data, training, evaluation, tables and figures (PROFILE=smoke|small|paper)
+	$(BIN)/python -m prove.reproduce --profile $(PROFILE)
+
+test: $(VENV)/.installed  ## lint, types and all tests
+	$(BIN)/ruff check prove servers tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2
+
+figures: $(VENV)/.installed  ## draw tables and figures again from results/numbers.json
+	$(BIN)/prove figures
+
+lab: $(VENV)/.installed  ## JupyterLab in this environment
+	$(BIN)/jupyter lab notebooks
+
+lock: $(VENV)/.installed  ## write down the versions that are installed
+	$(BIN)/pip freeze --all --exclude-editable | grep -v '^pip==' | sed 's/+cpu$$//' > requirements.lock
+
+clean:  ## forget the environment; results stay
+	rm -rf $(VENV)
+
+$(VENV)/.installed: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "PROVE needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@

@@ -1,0 +1,80 @@
+"""Conversations as a person reads them: HTML for notebooks and for a page of many."""
+
+import json
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+from prove.records import Attempt, Conversation, GroundTruthCall, Turn
+from prove.synthesis.certify import replay_results
+
+_STYLE = """<style>
+.prove{font:14px/1.45 system-ui,sans-serif;max-width:860px;color:#222}
+.prove .user,.prove .assistant{padding:.5em .8em;border-radius:10px;margin:.35em 0;max-width:80%}
+.prove .user{background:#e3eefa;margin-left:auto;width:fit-content}
+.prove .assistant{background:#f2f2f2;width:fit-content}
+.prove .call{font:12px/1.4 ui-monospace,monospace;border-left:3px solid #E69F00;overflow-wrap:anywhere}
+.prove .call{padding:.15em .7em;margin:.2em 0 .2em 1em}
+.prove .failed{border-color:#D55E00;color:#8a3a00}
+.prove .note{color:#777;font-size:12px}
+</style>"""
+
+
+def conversation_html(conversation: Conversation, results: bool = True, longest: int = 400) -> str:
+    """One conversation with its calls, what they returned (cut at `longest` characters), and its certificate."""
+    returned = replay_results(conversation) if results else {}
+    parts = [
+        f"<div class='note'>{escape(conversation.id)} · {escape(conversation.persona)} · {conversation.today} · {conversation.kind}</div>"
+    ]
+    for turn in conversation.turns:
+        parts += _turn(conversation, turn, returned, longest)
+    return f"{_STYLE}<div class='prove'>{''.join(parts)}</div>"
+
+
+def messages_html(messages: list[dict[str, Any]], title: str = "", longest: int = 400) -> str:
+    """An episode's messages as they went: what was said, called and returned."""
+    parts = [f"<div class='note'>{escape(title)}</div>"] if title else []
+    for message in messages:
+        text = str(message.get("content") or "")
+        if message["role"] == "tool":
+            parts.append(f"<div class='call'>→ {escape(text[:longest])}{'…' if len(text) > longest else ''}</div>")
+        elif text and message["role"] in ("user", "assistant"):
+            parts.append(f"<div class='{message['role']}'>{escape(text[:longest])}</div>")
+        for call in message.get("tool_calls", ()):
+            arguments = json.dumps(call["function"]["arguments"], ensure_ascii=False)
+            parts.append(f"<div class='call'><b>{escape(call['function']['name'])}</b> {escape(arguments)}</div>")
+    return f"{_STYLE}<div class='prove'>{''.join(parts)}</div>"
+
+
+def page_html(conversations: Iterable[Conversation], title: str) -> str:
+    """A page of many conversations, to read through."""
+    body = "<hr>".join(conversation_html(c) for c in conversations)
+    return f"<!doctype html><meta charset='utf-8'><title>{escape(title)}</title><h1>{escape(title)}</h1>{body}"
+
+
+def _turn(conversation: Conversation, turn: Turn, returned: dict[str, Any], longest: int) -> list[str]:
+    parts = [f"<div class='user'>{escape(turn.user)}<div class='note'>{turn.level.replace('_', ' ')}</div></div>"]
+    for call in turn.calls:
+        parts += [_attempt(a) for a in turn.attempts if a.before == call.id]
+        parts.append(_call(conversation, call, returned, longest))
+    parts += [_attempt(a) for a in turn.attempts if not a.before]
+    return [*parts, f"<div class='assistant'>{escape(turn.reply)}</div>"]
+
+
+def _call(conversation: Conversation, call: GroundTruthCall, returned: dict[str, Any], longest: int) -> str:
+    shown = _shown(call.name, call.arguments)
+    text = json.dumps(returned[call.id], ensure_ascii=False) if call.id in returned else ""
+    result = f"<br>→ {escape(text[:longest])}{'…' if len(text) > longest else ''}" if text else ""
+    why = conversation.certificate.necessity.get(call.id, "") if conversation.certificate else ""
+    after = f", after {', '.join(call.after)}" if call.after else ""
+    origins = "; ".join(f"{name} from {source}" for name, source in call.origin.items())
+    note = f"needed for: {why}{after}{f'; {origins}' if origins else ''}"
+    return f"<div class='call'><b>{call.id}</b> {escape(shown)}{result}<div class='note'>{escape(note)}</div></div>"
+
+
+def _attempt(attempt: Attempt) -> str:
+    return f"<div class='call failed'>{escape(_shown(attempt.name, attempt.arguments))}<br>→ refused: {attempt.code}</div>"
+
+
+def _shown(name: str, arguments: dict[str, Any]) -> str:
+    return f"{name}({', '.join(f'{k}={json.dumps(v, ensure_ascii=False)}' for k, v in arguments.items())})"

@@ -1,0 +1,97 @@
+"""How big a run is: from a minute's smoke test to the paper's own size.
+
+`smoke` shows that everything works; `small` trains a real pretrained model of 135M parameters on two CPU cores; `paper` is the
+paper's setting, for GPUs (arXiv:2606.03892, section 5).
+"""
+
+import msgspec
+
+from prove.servers.tools import did_you_mean
+from prove.synthesis.dataset import PAPER_MIX, Plan
+from prove.synthesis.machine import Shape
+from prove.training.grpo import GRPO
+from prove.training.sft import SFT
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """One size of everything. A learning rate of 0 stands for the model's own (`prove.training.models`)."""
+
+    name: str
+    model: str  # the default; any entry, hub id or folder works
+    train: Plan
+    heldout: Plan
+    warm: SFT | None  # the supervised start; None: straight to GRPO, as in the paper
+    grpo: GRPO
+    reply_tokens: int  # at most so many tokens in one reply of an evaluation
+    episode_tokens: int
+    batch: int  # episodes evaluated side by side
+
+
+_SHORT = Shape(min_turns=1, max_turns=2, another=0.25, second_wish=0.1, corrected=0.0, alternative=0.0, impossible=0.0)
+_LITTLE = Plan(
+    n=900, servers=("banking", "food_delivery"), shape=_SHORT, distractors=0.0, stripped_enums=0.0, max_tools=6
+)  # short prompts: on a CPU every token is felt
+
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            name="smoke",
+            model="smollm2-135m",
+            train=msgspec.structs.replace(_LITTLE, n=40),
+            heldout=msgspec.structs.replace(_LITTLE, n=8, split="heldout"),
+            warm=SFT(steps=2, batch=2, learning_rate=5e-5, row_tokens=1500, save_every=1),
+            grpo=GRPO(
+                learning_rate=2e-5,
+                steps=2,
+                prompts_per_step=1,
+                group=2,
+                reply_tokens=48,
+                episode_tokens=400,
+                prompt_tokens=1200,
+                save_every=1,
+            ),
+            reply_tokens=48,
+            episode_tokens=400,
+            batch=8,
+        ),
+        Profile(
+            name="small",
+            model="smollm2-135m",
+            train=_LITTLE,
+            heldout=msgspec.structs.replace(_LITTLE, n=120, split="heldout"),
+            warm=SFT(steps=20, batch=8, learning_rate=5e-5, row_tokens=1500, save_every=10),
+            grpo=GRPO(
+                learning_rate=2e-5,
+                steps=24,
+                prompts_per_step=2,
+                group=8,
+                reply_tokens=80,
+                episode_tokens=900,
+                prompt_tokens=1000,
+                save_every=4,
+            ),
+            reply_tokens=80,
+            episode_tokens=1200,
+            batch=16,
+        ),
+        Profile(
+            name="paper",
+            model="qwen3-4b",
+            train=Plan(n=13517, mix=tuple(PAPER_MIX.items())),
+            heldout=Plan(n=1000, mix=tuple(PAPER_MIX.items()), split="heldout"),
+            warm=None,
+            grpo=GRPO(learning_rate=0.0, vllm=True),
+            reply_tokens=1024,
+            episode_tokens=16_384,
+            batch=64,
+        ),
+    )
+}
+
+
+def find(name: str) -> Profile:
+    """A profile by name. Raises LookupError for an unknown one, naming those there are."""
+    if name not in PROFILES:
+        raise LookupError(f"there is no profile {name!r}{did_you_mean(name, PROFILES)}; there are: {', '.join(PROFILES)}")
+    return PROFILES[name]

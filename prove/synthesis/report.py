@@ -1,0 +1,64 @@
+"""What is in a data set, beside what it should hold."""
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any
+
+from prove.records import Conversation, Level
+from prove.synthesis.machine import Shape
+
+
+def queries(conversation: Conversation) -> list[Level]:
+    """The information level of each query; the answer to a question back is no query of its own."""
+    levels, asked = list[Level](), False
+    for turn in conversation.turns:
+        if not asked:
+            levels.append(turn.level)
+        asked = not turn.calls and turn.level != "complete" and not asked
+    return levels
+
+
+def report(conversations: Sequence[Conversation], rejects: Counter[str]) -> dict[str, Any]:
+    """Counts, shares, lengths and yield. Shares are of conversations, those of levels of queries."""
+    n = len(conversations)
+    live = [c for c in conversations if c.calls]
+    levels = Counter(level for c in live for level in queries(c))
+    tools = {(c.server, call.name) for c in conversations for call in c.calls}
+    return {
+        "n": n,
+        "kinds": _shares(Counter(c.kind for c in conversations)),
+        "levels": _shares(levels),
+        "calls": _shares(Counter(min(len(c.calls), 8) for c in live)),
+        "queries": _shares(Counter(len(queries(c)) for c in live)),
+        "recoveries": _shares(Counter(recovery(c) for c in live)),
+        "distractors": sum(bool(c.distractors) for c in conversations) / n,
+        "stripped_enums": sum(c.stripped_enums for c in conversations) / n,
+        "tools_called": len(tools),
+        "servers": dict(sorted(Counter(c.server for c in conversations).items())),
+        "necessity": _shares(Counter(v for c in live if c.certificate for v in c.certificate.necessity.values())),
+        "implicit_orders": sum(len(c.certificate.implicit) for c in live if c.certificate),
+        "mean_query_words": fmean(len(t.user.split()) for c in conversations for t in c.turns),
+        "rejected": dict(sorted(rejects.items())),
+        "yield": n / (n + sum(rejects.values())),
+    }
+
+
+def recovery(conversation: Conversation) -> str:
+    """How the assistant recovers from a failure, if there is one."""
+    attempts = [a for t in conversation.turns for a in t.attempts]
+    if not attempts:
+        return "none"
+    if any(not a.before for a in attempts):
+        return "give up"
+    return "corrected" if any(a.code in ("invalid_argument", "not_found") for a in attempts) else "alternative"
+
+
+def targets(shape: Shape) -> dict[str, dict[str, float]]:
+    """What the shares should be."""
+    return {"levels": dict(shape.levels)}
+
+
+def _shares(counts: Counter[Any]) -> dict[str, float]:
+    total = sum(counts.values()) or 1
+    return {str(k): v / total for k, v in sorted(counts.items(), key=lambda kv: str(kv[0]))}

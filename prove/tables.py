@@ -1,0 +1,92 @@
+"""Tables and figures of `results/`, all from its `numbers.json` and the paper's reported numbers."""
+
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pandas as pd
+
+from prove.benchmarks.statistics import Estimate
+from prove.run import results
+
+REPORTED = Path(__file__).parent / "benchmarks" / "reported.toml"
+METRICS = ("goal", "reward", "validity", "coverage", "efficiency", "name", "argument", "calls_per_ground_truth")
+
+
+@cache
+def _reported() -> dict[str, Any]:
+    return tomllib.loads(REPORTED.read_text(encoding="utf-8"))
+
+
+def reported(table: str) -> pd.DataFrame:
+    """One of the paper's tables, in percent: reported, not measured. Raises LookupError for an unknown one."""
+    if table not in _reported():
+        raise LookupError(f"the paper has no table {table!r} here; there are: {', '.join(_reported())}")
+    rows = {name: values for name, values in _reported()[table].items() if name != "columns"}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=_reported()[table]["columns"])
+
+
+def estimates(section: dict[str, dict[str, Any]]) -> dict[str, dict[str, Estimate]]:
+    """A section of `numbers.json` as estimates again."""
+    return {name: {m: msgspec.convert(e, Estimate) for m, e in summary.items()} for name, summary in section.items()}
+
+
+def heldout(section: dict[str, Any]) -> pd.DataFrame:
+    """Held-out results: a row a model, a column a metric, "mean [low, high]"."""
+    rows = {
+        name: {metric: str(summary[metric]) for metric in METRICS if metric in summary}
+        for name, summary in estimates(section["models"]).items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def gains(section: dict[str, Any]) -> pd.DataFrame:
+    """Paired differences between models: mean gain with its 95 % interval."""
+    rows = {
+        name: {metric: str(summary[metric]) for metric in METRICS if metric in summary}
+        for name, summary in estimates(section["gains"]).items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def caption(section: dict[str, Any]) -> str:
+    """What a held-out table is about: model, profile, seed and n."""
+    return f"{section['model']}, profile {section['profile']}, seed {section['seed']}, n = {section['n']} held-out conversations"
+
+
+def write_all(numbers: dict[str, Any]) -> list[Path]:
+    """Every table and figure that the numbers allow."""
+    return [*_tables(numbers), *_figures(numbers)]
+
+
+def _tables(numbers: dict[str, Any]) -> Iterator[Path]:
+    for name in _reported():
+        yield _write(f"reported_{name}", reported(name), "Reported by the paper (arXiv:2606.03892), percent; not measured here.")
+    if "heldout" in numbers:
+        about = caption(numbers["heldout"])
+        yield _write("heldout", heldout(numbers["heldout"]), f"Measured: {about}; mean and 95 % bootstrap interval.")
+        yield _write("heldout_gains", gains(numbers["heldout"]), f"Measured: {about}; differences paired by conversation.")
+
+
+def _write(name: str, table: pd.DataFrame, about: str) -> Path:
+    path = results() / "tables" / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    header = ["", *map(str, table.columns)]
+    lines = [header, ["---"] * len(header), *([str(i), *map(str, row)] for i, row in zip(table.index, table.to_numpy(), strict=True))]
+    path.write_text(f"{about}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n", encoding="utf-8")
+    return path
+
+
+def _figures(numbers: dict[str, Any]) -> Iterator[Path]:
+    from prove import figures  # matplotlib only where something is drawn
+
+    folder = results() / "figures"
+    if "training" in numbers:
+        curves = figures.training_curves(numbers["training"]["steps"])
+        yield from (figures.save(curves, folder / f"training.{suffix}") for suffix in ("svg", "pdf"))
+    if "heldout" in numbers:
+        figure = figures.comparison(estimates(numbers["heldout"]["models"]))
+        yield from (figures.save(figure, folder / f"heldout.{suffix}") for suffix in ("svg", "pdf"))
