@@ -88,11 +88,12 @@ def _say_where_ids_come_from(tools: dict[str, Tool]) -> None:
 
 def sources_of(id_type: Any, tools: dict[str, Tool]) -> list[Tool]:
     """The tools whose results hold ids of that type which they did not need to be told, likeliest first: a read before
-    a write, a tool about such records before one that mentions them, one that needs few arguments before one that
-    needs many."""
+    a write, one that destroys nothing, a tool about such records before one that mentions them, one that needs few
+    arguments before one that needs many."""
 
-    def effort(tool: Tool) -> tuple[bool, bool, int]:
-        return tool.marks.writes, subject_of(tool.returns) is not id_type, sum(p.required for p in tool.parameters)
+    def effort(tool: Tool) -> tuple[bool, bool, bool, int]:
+        marks, required = tool.marks, sum(p.required for p in tool.parameters)
+        return marks.writes, marks.destructive, subject_of(tool.returns) is not id_type, required
 
     return sorted((t for t in tools.values() if id_type in t.produces - t.consumes), key=effort)
 

@@ -36,10 +36,11 @@ def wander(session: Session, server: str, calls: int, rng: Random, mistakes: flo
     """
     tools, values = list(session.servers[server].tools.values()), curated(server)
     succeeded: Counter[str] = Counter()
+    time_passed = False
     for _ in range(calls):
-        time_passed = rng.random() < 0.02
-        if time_passed:
+        if rng.random() < 0.02:
             session.advance(hours=rng.choice((1, 4, 24, 72)))
+            time_passed = True
         tool = min(rng.sample(tools, min(3, len(tools))), key=lambda t: succeeded[t.name])
         try:
             arguments = arguments_for(session, server, tool, rng, values)
@@ -50,6 +51,7 @@ def wander(session: Session, server: str, calls: int, rng: Random, mistakes: flo
         result = session.call(tool.name, arguments)
         succeeded[tool.name] += result.ok
         yield Visit(tool, arguments, result, time_passed)
+        time_passed = False
 
 
 def with_mistake(arguments: dict[str, Any], rng: Random) -> dict[str, Any]:
