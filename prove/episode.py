@@ -92,8 +92,7 @@ class Episode:
             self.done = True
             return
         turn = self.conversation.turns[self.turn]
-        if turn.minutes_later:
-            self.session.advance(minutes=turn.minutes_later)
+        self.session.advance(minutes=turn.minutes_later)
         self.messages.append({"role": "user", "content": turn.user})
 
     def trajectory(self) -> Trajectory:

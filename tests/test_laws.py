@@ -77,7 +77,7 @@ def test_a_schema_is_valid_flat_and_described(server, tool):
     Draft202012Validator.check_schema(it.input_schema)
     Draft202012Validator.check_schema(it.output_schema)
     text = json.dumps(it.input_schema)
-    assert not any(word in text for word in ('"$ref"', '"$defs"', '"anyOf"', '"title"'))
+    assert not any(word in text for word in ('"$ref"', '"$defs"', '"anyOf"', '"title": "'))
     assert it.description.endswith(".")
     assert len(it.description) < 160
     assert "\n" not in it.description

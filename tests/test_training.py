@@ -29,14 +29,15 @@ def two_threads():
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    """A byte-level BPE of 320 tokens, trained on a banking prompt."""
+    """A byte-level BPE of 700 tokens, trained on two conversations."""
     core = Tokenizer(models.BPE())
     core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     core.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
+    episodes = play(Oracle(), [conversation(number, BOTH, two_turns=True) for number in (90, 91)])
     core.train_from_iterator(
-        ['<tool_call>\n{"name": "list_cards", "arguments": {}}\n</tool_call>'],
-        trainers.BpeTrainer(vocab_size=320, special_tokens=SPECIALS, initial_alphabet=alphabet, show_progress=False),
+        [json.dumps(e.tools) + "<tool_call>\n".join(m["content"] for m in e.messages) for e in episodes],
+        trainers.BpeTrainer(vocab_size=700, special_tokens=SPECIALS, initial_alphabet=alphabet, show_progress=False),
     )
     made = PreTrainedTokenizerFast(tokenizer_object=core, eos_token=SPECIALS[0], pad_token=SPECIALS[0], padding_side="left")
     made.chat_template = TEMPLATE.read_text()
@@ -227,7 +228,16 @@ def test_supervised_training_learns_its_rows_and_goes_on_after_a_stop(tokenizer,
 
 
 def small(**changes):
-    base = {"learning_rate": 1e-2, "steps": 2, "prompts_per_step": 2, "group": 4, "reply_tokens": 24, "episode_tokens": 1500, "rows": 4, "share_prompts": True}
+    base = {
+        "learning_rate": 1e-2,
+        "steps": 2,
+        "prompts_per_step": 2,
+        "group": 4,
+        "reply_tokens": 48,
+        "episode_tokens": 1500,
+        "rows": 4,
+        "share_prompts": True,
+    }
     return grpo.GRPO(**base | changes)
 
 

@@ -1,5 +1,6 @@
 """The five components of the paper's reward, and the abstention rule. Pure functions (arXiv:2606.03892, section 4).
 
+Their means are over the calls that were made; `prove.rewards.strict` has the same five over the steps to be done.
 C is the policy's calls, G the ground truth's steps, E its dependency edges, mu(g) the position of g's match in C.
 """
 
@@ -25,11 +26,12 @@ def validity(trajectory: Trajectory) -> float:
 
     A call scores 0, 1/3, 2/3 or 1, and a level counts only above the one before it. No call: 0.
     """
-    levels = [_levels(call, trajectory.schemas) for call in trajectory.calls]
-    return sum(levels) / (3 * len(levels)) if levels else 0.0
+    reached = [levels(call, trajectory.schemas) for call in trajectory.calls]
+    return sum(reached) / (3 * len(reached)) if reached else 0.0
 
 
-def _levels(call: Call, schemas: dict[str, dict[str, Any]]) -> int:
+def levels(call: Call, schemas: dict[str, dict[str, Any]]) -> int:
+    """How many of the three levels a call reaches, one after the other: 0 to 3."""
     if call.name not in schemas:
         return 0
     if not well_formed(call.arguments, schemas[call.name]):
@@ -57,15 +59,20 @@ def _has_type(value: Any, json_type: str | list[str] | None) -> bool:
 
 def coverage(steps: tuple[Step, ...], matches: tuple[Match, ...]) -> float:
     """(1/|G|) * sum over g of m(g) * product over (j, g) in E of [mu(j) < mu(g)]; a step without a match is nowhere."""
+    return len(in_order(steps, matches)) / len(steps)
+
+
+def in_order(steps: tuple[Step, ...], matches: tuple[Match, ...]) -> list[Match]:
+    """The matches whose step has every step that it depends on matched to an earlier call."""
     at = {m.step: m.call for m in matches}
-    met = [i for i in at if all(j in at and at[j] < at[i] for j in steps[i].after)]
-    return len(met) / len(steps)
+    return [m for m in matches if all(j in at and at[j] < m.call for j in steps[m.step].after)]
 
 
 def efficiency(n_calls: int, n_steps: int, alpha: float = 0.5, beta: float = 0.5) -> float:
     """-alpha * max(0, n_calls - B) / B with the budget B = n_steps + ceil(beta * n_steps). Counts calls, not steps."""
-    budget = n_steps + math.ceil(beta * n_steps)
-    return -alpha * max(0, n_calls - budget) / budget
+    budget = n_steps + math.ceil(round(beta * n_steps, 9))  # 0.1 * 3 is a little above 0.3, and means 0.3
+    over = max(0, n_calls - budget)
+    return -alpha * over / budget if over else 0.0
 
 
 def name(calls: tuple[Call, ...], steps: tuple[Step, ...]) -> float:

@@ -1,22 +1,17 @@
 """Which call stands for which ground-truth step: one to one, so that a repeated call can never match twice.
 
 Among the calls that qualify for a step (its name, all of its argument keys) the assignment with the most matches
-wins; then the one with most calls that succeeded, then most equal argument values, then the earliest calls.
-The paper leaves the matching open (section 4, "coverage"); this is what the project decides.
+wins; then the one with most calls that succeeded, then most equal argument values, then the one that gives each step
+in turn the earliest call. The paper leaves the matching open (section 4, "coverage"); this is what the project decides.
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from prove.rewards.trajectory import Call, Step, Trajectory
-
-# Units of the lexicographic weight. Each exceeds all that the lesser ones can sum to over 200 pairs, and the whole
-# stays below 2**53, so that the solver's doubles hold it exactly.
-_EARLIER, _EQUAL, _OK, _MATCH = 1, 2**16, 2**34, 2**42
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -39,34 +34,94 @@ def match(trajectory: Trajectory) -> tuple[Match, ...]:
     return tuple(sorted(found, key=lambda m: m.step))
 
 
-def _match_tool(trajectory: Trajectory, schema: dict[str, Any], steps: list[int], calls: list[int]) -> list[Match]:
+def _match_tool(trajectory: Trajectory, schema: dict[str, Any], at_steps: list[int], at_calls: list[int]) -> list[Match]:
     """Match the steps and calls of one tool: a call can only stand for a step of its own name."""
-    shares = [[equal_share(trajectory.ground_truth[i], trajectory.calls[j], schema) for j in calls] for i in steps]
-    weights = [[_weight(share, trajectory.calls[j], j) for share, j in zip(row, calls, strict=True)] for row in shares]
-    if len(steps) == 1:
-        pairs = [(0, max(range(len(calls)), key=weights[0].__getitem__))]
+    steps, calls = [trajectory.ground_truth[i] for i in at_steps], [trajectory.calls[j] for j in at_calls]
+    given = [with_defaults(call.arguments, schema) for call in calls]
+    equal = [[equal_values(step, arguments, schema) for arguments in given] for step in steps]
+    weights = _weights(equal, steps, calls)
+    if len(steps) == 1:  # the usual case, and the whole of a long rollout's cost
+        chosen: list[int | None] = [max(range(len(calls)), key=weights[0].__getitem__)]
     else:
-        pairs = list(zip(*linear_sum_assignment(np.array(weights, float), maximize=True), strict=True))
-    return [Match(steps[a], calls[b], share) for a, b in pairs if (share := shares[a][b]) is not None]
+        chosen = assign(weights)
+    return [
+        Match(at_steps[i], at_calls[j], count / len(steps[i].arguments) if steps[i].arguments else 1.0)
+        for i, j in enumerate(chosen)
+        if j is not None and (count := equal[i][j]) is not None
+    ]
 
 
-def _weight(share: float | None, call: Call, position: int) -> int:
-    if share is None:
-        return 0
-    return _MATCH + _OK * call.ok + _EQUAL * round(1000 * share) - _EARLIER * min(position, 300)
+def _weights(equal: list[list[int | None]], steps: list[Step], calls: list[Call]) -> list[list[int]]:
+    """What each pair is worth: one whole number whose digits are the criteria, so that no lesser one ever outweighs a
+    greater one, however many pairs there are. 0 for a pair that does not qualify."""
+    n_steps, n_calls = len(steps), len(calls)
+    base = n_calls + 1
+    unit_equal = base**n_steps
+    unit_ok = unit_equal * (1 + sum(len(step.arguments) for step in steps))
+    unit_match = unit_ok * (n_steps + 1)
+    earlier = [base ** (n_steps - 1 - i) for i in range(n_steps)]
+    return [
+        [
+            0 if count is None else unit_match + unit_ok * call.ok + unit_equal * count + earlier[i] * (n_calls - j)
+            for j, (count, call) in enumerate(zip(row, calls, strict=True))
+        ]
+        for i, row in enumerate(equal)
+    ]
 
 
-def equal_share(step: Step, call: Call, schema: dict[str, Any]) -> float | None:
-    """The share of the step's arguments whose value the call has too; None if it lacks one of the keys.
+def assign(weights: Sequence[Sequence[int]]) -> list[int | None]:
+    """For each row its column, no column twice, so that the sum of the weights is greatest; None for weight 0.
 
-    Defaults count as given. A step without arguments is met in full: 1.
+    The Hungarian method (Kuhn 1955; Munkres 1957) on whole numbers of any size: floats would blur the lesser criteria.
     """
-    properties = schema.get("properties", {})
-    given = {k: p["default"] for k, p in properties.items() if "default" in p} | call.arguments
+    n_rows, n_columns = len(weights), len(weights[0])
+    worth = [[*row, *[0] * n_rows] for row in weights]  # with a column for each row that is to go without
+    row_price, column_price = [max(row) for row in worth], [0] * (n_columns + n_rows)  # no pair is worth more than its prices
+    column_of: dict[int, int] = {}
+    for start in range(n_rows):
+        came_from: dict[int, int] = {}  # column -> the row through which it is reached most cheaply
+        slack: dict[int, int] = {}  # what reaching a column would cost
+        rows, columns, row = [start], list[int](), start
+        while True:
+            for column in range(n_columns + n_rows):
+                if column not in columns:
+                    cost = row_price[row] + column_price[column] - worth[row][column]
+                    if column not in slack or cost < slack[column]:
+                        slack[column], came_from[column] = cost, row
+            nearest = min(slack, key=slack.__getitem__)
+            cost = slack.pop(nearest)
+            for r in rows:
+                row_price[r] -= cost
+            for c in columns:
+                column_price[c] += cost
+            slack = {c: s - cost for c, s in slack.items()}
+            columns.append(nearest)
+            holder = next((r for r, c in column_of.items() if c == nearest), None)
+            if holder is None:
+                break
+            rows.append(row := holder)
+        column = nearest
+        while True:  # on the way back to the start, every row takes the column that was reached through it
+            row = came_from[column]
+            released = column_of.get(row, -1)
+            column_of[row] = column
+            if row == start:
+                break
+            column = released
+    return [column_of[r] if column_of[r] < n_columns and weights[r][column_of[r]] else None for r in range(n_rows)]
+
+
+def with_defaults(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """A call's arguments as the tool sees them: a default that was not given counts as given."""
+    return {k: p["default"] for k, p in schema.get("properties", {}).items() if "default" in p} | arguments
+
+
+def equal_values(step: Step, given: dict[str, Any], schema: dict[str, Any]) -> int | None:
+    """How many of the step's arguments have the value that was given; None where one of its keys was not."""
     if not step.arguments.keys() <= given.keys():
         return None
-    equal = [same_value(value, given[key], properties.get(key, {})) for key, value in step.arguments.items()]
-    return sum(equal) / len(equal) if equal else 1.0
+    properties = schema.get("properties", {})
+    return sum(same_value(value, given[key], properties.get(key, {})) for key, value in step.arguments.items())
 
 
 def same_value(a: Any, b: Any, schema: dict[str, Any]) -> bool:

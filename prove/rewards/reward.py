@@ -4,15 +4,23 @@ total = 0.5 validity + 0.5 coverage + 0.15 efficiency + 0.2 name + 0.1 argument,
 truth scores by abstention alone (arXiv:2606.03892, section 4).
 """
 
+from typing import Literal
+
 import msgspec
 
 from prove.rewards import components as c
+from prove.rewards import strict
 from prove.rewards.matching import Match, match
 from prove.rewards.trajectory import Trajectory
 
 
 class Weights(msgspec.Struct, frozen=True):
-    """How much each component counts; `alpha` and `beta` shape the efficiency term. The defaults are the paper's."""
+    """How much each component counts; `alpha` and `beta` shape the efficiency term. The defaults are the paper's.
+
+    The last two are not the paper's: `over` says whether components are means over the calls made or over the steps to
+    be done (`prove.rewards.strict`), and `elsewhere` what all that was earned is multiplied by where the session ended in
+    another state than the ground truth's. It does not apply where nobody looked at the state.
+    """
 
     validity: float = 0.5
     coverage: float = 0.5
@@ -21,17 +29,37 @@ class Weights(msgspec.Struct, frozen=True):
     argument: float = 0.1
     alpha: float = 0.5
     beta: float = 0.5
+    over: Literal["calls", "steps"] = "calls"
+    elsewhere: float = 1.0
 
 
 PAPER = Weights()
+
+#: The paper's ablations (table 5), under the names of its rows.
+ABLATIONS = {
+    "no_validity": Weights(validity=0.0),
+    "no_coverage": Weights(coverage=0.0),
+    "no_efficiency": Weights(efficiency=0.0),
+    "no_name": Weights(name=0.0),
+    "no_argument": Weights(argument=0.0),
+    "flat_budget": Weights(beta=0.0),
+}
+
+#: The project's own: only steps earn, and only half of it where the world ended up in another state.
+STRICT = Weights(over="steps", elsewhere=0.5)
+
+PRESETS = {"paper": PAPER, "strict": STRICT, **ABLATIONS}
 
 COMPONENTS = ("validity", "coverage", "efficiency", "name", "argument", "abstention")
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """Every component (None where it does not apply), what each adds to the total, and every match."""
+    """Every component (None where it does not apply), and every match, beside the trajectory and the weights they are of.
 
-    total: float
+    `str` shows it as text; `prove.figures_rewards.waterfall` draws it.
+    """
+
+    trajectory: Trajectory
     validity: float | None = None
     coverage: float | None = None
     efficiency: float | None = None
@@ -41,32 +69,64 @@ class Explanation(msgspec.Struct, frozen=True):
     matches: tuple[Match, ...] = ()
     weights: Weights = PAPER
 
+    @property
+    def total(self) -> float:
+        """The reward."""
+        return sum(self.contributions().values())
+
     def contributions(self) -> dict[str, float]:
-        """What each component that applies adds to the total."""
-        values = {name: getattr(self, name) for name in COMPONENTS}
-        return {name: value * getattr(self.weights, name, 1.0) for name, value in values.items() if value is not None}
+        """What each component that applies adds to the total; `elsewhere` is what a wrong end state takes away."""
+        values = {name: value for name in COMPONENTS if (value := getattr(self, name)) is not None}
+        added = {name: value * getattr(self.weights, name, 1.0) for name, value in values.items()}
+        if self.trajectory.same_outcome is False and self.weights.elsewhere != 1.0 and self.abstention is None:
+            earned = sum(value for name, value in added.items() if name != "efficiency")  # a penalty is not halved
+            added["elsewhere"] = (self.weights.elsewhere - 1.0) * earned
+        return added
 
     def __str__(self) -> str:
-        lines = [f"{name:<11}{getattr(self, name):>7.3f}  adds {added:+.3f}" for name, added in self.contributions().items()]
-        return "\n".join([*lines, f"{'total':<11}{self.total:>7.3f}"])
+        shown = {name: getattr(self, name, 0.0) for name in self.contributions()}
+        sums = [f"{name:<11}{shown[name]:>7.3f}  adds {added:+.3f}" for name, added in self.contributions().items()]
+        return "\n".join([*sums, f"{'total':<11}{self.total:>7.3f}", *self._calls(), *self._left()])
+
+    def _calls(self) -> list[str]:
+        """One line a call: how far it got, and which step it stands for."""
+        stands = {m.call: m for m in self.matches}
+        kept = {m.call for m in c.in_order(self.trajectory.ground_truth, self.matches)}
+        lines = []
+        for position, call in enumerate(self.trajectory.calls):
+            what = _LEVELS[c.levels(call, self.trajectory.schemas)]
+            if m := stands.get(position):
+                what += f"; stands for step {m.step + 1}, {m.equal:.0%} of its values"
+                what += "" if position in kept else ", before something that it depends on"
+            lines.append(f"call {position + 1}  {call.name or 'unreadable'}: {what}")
+        return lines
+
+    def _left(self) -> list[str]:
+        """One line a step that no call stands for."""
+        done = {m.step for m in self.matches}
+        return [f"step {i + 1}  {step.name}: nobody did it" for i, step in enumerate(self.trajectory.ground_truth) if i not in done]
+
+
+_LEVELS = ("no such tool", "arguments missing or mistyped", "refused", "succeeded")
 
 
 def explain(trajectory: Trajectory, weights: Weights = PAPER) -> Explanation:
     """The reward of a trajectory with all of its parts."""
     calls, steps = trajectory.calls, trajectory.ground_truth
     if not steps:
-        score = c.abstention(calls)
-        return Explanation(total=score, abstention=score, weights=weights)
+        return Explanation(trajectory, abstention=c.abstention(calls), weights=weights)
     matches = match(trajectory)
-    parts = {
-        "validity": c.validity(trajectory),
-        "coverage": c.coverage(steps, matches),
-        "efficiency": c.efficiency(len(calls), len(steps), weights.alpha, weights.beta),
-        "name": c.name(calls, steps),
-        "argument": c.argument(matches),
-    }
-    total = sum(getattr(weights, part) * value for part, value in parts.items())
-    return Explanation(total=total, matches=matches, weights=weights, **parts)
+    over_steps = weights.over == "steps"
+    return Explanation(
+        trajectory,
+        validity=strict.validity(trajectory, matches) if over_steps else c.validity(trajectory),
+        coverage=strict.coverage(trajectory, matches) if over_steps else c.coverage(steps, matches),
+        efficiency=c.efficiency(len(calls), len(steps), weights.alpha, weights.beta),
+        name=strict.name(trajectory, matches) if over_steps else c.name(calls, steps),
+        argument=strict.argument(trajectory, matches) if over_steps else c.argument(matches),
+        matches=matches,
+        weights=weights,
+    )
 
 
 def reward(trajectory: Trajectory, weights: Weights = PAPER) -> float:

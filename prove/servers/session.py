@@ -74,7 +74,10 @@ class Session:
 
     def advance(self, **duration: float) -> None:
         """Let time pass (`advance(hours=2)`), and make happen what has become due."""
-        self.clock.now += timedelta(**duration)
+        passed = timedelta(**duration)
+        if not passed:
+            return
+        self.clock.now += passed
         for server in self.servers.values():
             server.elapse()
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from prove.episode import leaves, open_session
+from prove.episode import leaves
 from prove.records import Certificate, Conversation, GroundTruthCall, Turn
 from prove.servers.server import Server
 from prove.servers.session import Session
@@ -42,7 +42,7 @@ class Run(msgspec.Struct):
 
 def certify(conversation: Conversation) -> Conversation:
     """The conversation with origins, order and certificate filled in. Raises `Rejected`."""
-    session = open_session(conversation)
+    session = home(conversation)
     results = replay(conversation, session)
     traced = provenance(conversation, results)
     whole = Run(True, results, session.outcome())
@@ -53,6 +53,11 @@ def certify(conversation: Conversation) -> Conversation:
     turns = [msgspec.structs.replace(t, calls=[msgspec.structs.replace(c, after=order[c.id]) for c in t.calls]) for t in traced.turns]
     certificate = Certificate(session.digest(), whole.outcome, necessity, implicit)
     return msgspec.structs.replace(traced, turns=turns, certificate=certificate)
+
+
+def home(conversation: Conversation) -> Session:
+    """A fresh session on the conversation's own server; what its distractors' servers hold plays no part."""
+    return Session.open(conversation.server, conversation.seed, only=conversation.tools)
 
 
 def replay(conversation: Conversation, session: Session) -> dict[str, Any]:
@@ -75,7 +80,7 @@ def replay(conversation: Conversation, session: Session) -> dict[str, Any]:
 
 def replay_results(conversation: Conversation) -> dict[str, Any]:
     """What each ground-truth call returns, on a fresh session. Raises `Rejected` if the record no longer replays."""
-    return replay(conversation, open_session(conversation))
+    return replay(conversation, home(conversation))
 
 
 def _expect_failures(turn: Turn, before: str, session: Session) -> None:
@@ -92,7 +97,7 @@ def _expect_failures(turn: Turn, before: str, session: Session) -> None:
 def provenance(conversation: Conversation, results: dict[str, Any]) -> Conversation:
     """The conversation with every argument's origin. Raises `Rejected` for a value from nowhere."""
     words, seen, turns = "", list[tuple[str, str, Any]](), []
-    session = open_session(conversation)
+    session = home(conversation)
     server, today = session.servers[conversation.server], date.fromisoformat(conversation.today)
     for turn in conversation.turns:
         words += "\n" + turn.user
@@ -165,7 +170,7 @@ def _sources(call: GroundTruthCall) -> set[str]:
 
 def execute(conversation: Conversation, order: Sequence[GroundTruthCall]) -> Run:
     """Run some calls in some order on a fresh session, each in the time of its own turn."""
-    session = open_session(conversation)
+    session = home(conversation)
     start = session.clock.now
     late = _minutes(conversation)
     results, ok = {}, True
@@ -214,7 +219,7 @@ def _unshown_orders(conversation: Conversation, whole: Run) -> Iterator[tuple[Gr
     """Pairs whose order no argument shows but execution needs: with the later one moved before the earlier one,
     something refuses, or the end or an answer differs."""
     calls = conversation.calls
-    reads = {n for n, t in type(open_session(conversation).servers[conversation.server]).tools.items() if not t.marks.writes}
+    reads = {n for n, t in type(home(conversation).servers[conversation.server]).tools.items() if not t.marks.writes}
     for j, later in enumerate(calls):
         for i, earlier in enumerate(calls[:j]):
             if earlier.id in _sources(later) or (earlier.name in reads and later.name in reads):

@@ -127,8 +127,10 @@ def synthesize(plan: Plan, out: Path, workers: int = 1, tell: Callable[[int, int
         if not start:
             bad.write(header + b"\n")
         for i, record, failed in _made(plan, start, quota, workers):
+            if quota[plan.kind(i)] <= 0:
+                continue  # made ahead by a worker before this kind was complete
             reason = "tries used up" if record is None else "duplicate" if seen.known(record) else ""
-            if record is not None and not reason and quota[record.kind] > 0:
+            if record is not None and not reason:
                 quota[record.kind] -= 1
                 good.write(msgspec.json.encode(record) + b"\n")
                 good.flush()

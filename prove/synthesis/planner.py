@@ -125,9 +125,9 @@ def _fill_mention(draft: Draft, template: Template, record: Any, hints: dict[str
 def resolve(draft: Draft, id_type: NewType, key: str, named: Named, rng: Random, depth: int = 3) -> None:
     """Make the calls after which the assistant knows `key`. Raises `Unplannable` where none do.
 
-    Nothing is called for an id that an earlier result has shown or that the user's own words give.
+    Nothing is called for an id that the user's own words give, or that an earlier result has shown beside them.
     """
-    if key in draft.known or key in named.fields.values():
+    if key in named.fields.values() or any(_shows(result, key, named) for result in draft.results):
         return
     if depth == 0:
         raise Unplannable(f"the way to {key} is too long")
@@ -147,7 +147,7 @@ def _lookups(draft: Draft, tool: Tool, named: Named, rng: Random, depth: int) ->
     narrowing: dict[str, Any] = {}
     for p in tool.parameters:
         value = _from_words(p, named)
-        if value is None and p.required and p.id_type is not None:
+        if value is None and p.id_type is not None and (p.required or _names_owner(p.id_type, named)):
             value = _resolved_owner(draft, p.id_type, named, rng, depth)
         if value is None and p.required:
             return
@@ -170,6 +170,10 @@ def _from_words(parameter: Parameter, named: Named) -> Any:
         return days[0] if days else None
     matching = [v for f, v in named.fields.items() if without_none(named.hints[f]) == hint and not is_id(bare(hint))]
     return matching[0] if matching else None
+
+
+def _names_owner(id_type: NewType, named: Named) -> bool:
+    return any(bare(named.hints[field]) is id_type for field in named.owners)
 
 
 def _resolved_owner(draft: Draft, id_type: NewType, named: Named, rng: Random, depth: int) -> str | None:

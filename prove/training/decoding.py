@@ -2,7 +2,8 @@
 
 A decoder is asked with whole contexts, as an inference server is, and keeps the keys and values of the last batch: a
 context that continues one of its rows costs only its new tokens, and a context that several episodes share, as a group's
-prompt or the result of the same call, is computed once. Rows have different lengths, so the cache has holes, which the mask covers. Models with full attention only.
+prompt or the result of the same call, is computed once. Rows have different lengths, so the cache has holes, which the
+mask covers. Models with full attention only.
 """
 
 from typing import Any
@@ -29,11 +30,12 @@ class RoomyLayer(DynamicLayer):
             shape = (*key_states.shape[:2], (past + new) // self.block * self.block + self.block, key_states.shape[-1])
             rooms = key_states.new_empty(shape), value_states.new_empty(shape)
             if past:
-                rooms[0][:, :, :past], rooms[1][:, :, :past] = self.keys, self.values
+                rooms[0][:, :, :past].copy_(self.keys)
+                rooms[1][:, :, :past].copy_(self.values)
             self.room, self.is_initialized = rooms, True
-        for room, states in zip(self.room, (key_states, value_states), strict=True):
-            room[:, :, past : past + new] = states
-        self.keys, self.values = (room[:, :, : past + new] for room in self.room)
+        keys_room, values_room = self.room
+        keys_room[:, :, past : past + new], values_room[:, :, past : past + new] = key_states, value_states
+        self.keys, self.values = keys_room[:, :, : past + new], values_room[:, :, : past + new]
         return self.keys, self.values
 
     def batch_select_indices(self, indices: Tensor) -> None:

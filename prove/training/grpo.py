@@ -185,9 +185,7 @@ def total_reward(outcome: list[Outcome | None], log_metric: Any, **_: Any) -> li
     return [None if o is None else o.explanation.total for o in outcome]
 
 
-LOGGED = {
-    name: name for name in ("reward", "reward_std", *COMPONENTS, "goal", "calls", "dropped", "loss", "kl", "grad_norm", "entropy")
-} | {
+LOGGED = {name: name for name in ("reward", "reward_std", *COMPONENTS, "goal", "calls", "dropped", "loss", "kl", "grad_norm")} | {
     "frac_reward_zero_std": "groups_without_signal",
     "completions/mean_length": "sampled_tokens",
     "step_time": "seconds",

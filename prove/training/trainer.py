@@ -58,6 +58,8 @@ class TreeTrainer(GRPOTrainer):
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
         self._sampled_B_C = inputs.get("tool_mask")
+        if self._sampled_B_C is not None and not self.beta:  # a group that agrees has no advantage: nothing to compute
+            self._sampled_B_C = self._sampled_B_C * (inputs["advantages"] != 0)[:, None]
         try:
             return super()._compute_loss(model, inputs)
         finally:
@@ -94,6 +96,8 @@ class TreeTrainer(GRPOTrainer):
                 logprobs_S, entropies_S = self._score(model, tree, nodes)
                 logprobs_B_C = logprobs_B_C.index_put(at, logprobs_S)
                 entropies_B_C = entropies_B_C.index_put(at, entropies_S)
+        if torch.is_grad_enabled() and not logprobs_B_C.requires_grad:  # nothing was scored: a gradient of zero
+            logprobs_B_C = logprobs_B_C + 0.0 * sum(p.sum() for p in model.parameters() if p.requires_grad)
         return logprobs_B_C, entropies_B_C if compute_entropy else None, None
 
     def _score(self, model: Any, tree: Tree, nodes: list[int]) -> tuple[Tensor, Tensor]:

@@ -17,7 +17,7 @@ def invariants(server: Calendars) -> Iterator[str]:
             yield f"{instance.instance_id} belongs to no series"
         elif (
             instance.status == "regular"
-            and (instance.minutes, instance.title) != (event.minutes, event.title)
+            and (instance.minutes, instance.summary) != (event.minutes, event.summary)
             and instance.start > server.now
         ):
             yield f"{instance.instance_id} is not what its series has become"
@@ -40,4 +40,4 @@ def _of(event: Event, server: Calendars) -> Iterator[str]:
 
 
 def _looks(what: Event | Instance) -> tuple[str, int, str]:
-    return what.title, what.minutes, what.location
+    return what.summary, what.minutes, what.location

@@ -55,7 +55,7 @@ RecurrenceRule = Annotated[
     ),
 ]
 StartTime = Annotated[datetime, Meta(tz=True, description="when it begins, with a zone, for example 2026-03-04T09:30:00Z")]
-Title = Annotated[str, Meta(min_length=1, max_length=120, description="what the event is called")]
+Summary = Annotated[str, Meta(min_length=1, max_length=120, description="the title of the event")]
 ZoneName = Annotated[str, Meta(pattern=r"^[A-Za-z_]+(/[A-Za-z_]+)*$", description="an IANA time zone, for example Europe/Berlin")]
 
 LAID_OUT = timedelta(weeks=26)  # so far ahead a series has its instances
@@ -102,7 +102,7 @@ class Attendee(Record):
 class Event(Record):
     event_id: EventId
     calendar_id: CalendarId
-    title: Title
+    summary: Summary
     start: Moment  # of a series: of its first instance
     minutes: Minutes
     location: Place
@@ -120,7 +120,7 @@ class Instance(Record):
     instance_id: InstanceId
     event_id: EventId
     day: Day  # on which the rule puts it, even if it was moved
-    title: Title
+    summary: Summary
     start: Moment
     minutes: Minutes
     location: Place
@@ -130,7 +130,7 @@ class Instance(Record):
 class EventLine(Record):
     event_id: EventId
     calendar_id: CalendarId
-    title: Title
+    summary: Summary
     start: Moment
 
 
@@ -139,7 +139,7 @@ class Occurrence(Record):
 
     event_id: EventId
     instance_id: InstanceId | None
-    title: Title
+    summary: Summary
     start: Moment
     day: Day
 
@@ -206,7 +206,7 @@ class Calendars(Server):
     @read
     def search_events(self, query: Query, calendar_id: CalendarId | None = None, limit: Limit = 10) -> Page[EventLine]:
         """Find events by words in title, place or notes, the latest first; a series counts as one event."""
-        found = [e for e in self._in_calendar(calendar_id) if matches(query, e.title, e.location, e.notes)]
+        found = [e for e in self._in_calendar(calendar_id) if matches(query, e.summary, e.location, e.notes)]
         return page(sorted(found, key=lambda e: e.start, reverse=True), limit, EventLine)
 
     @read
@@ -218,26 +218,26 @@ class Calendars(Server):
 
     @write
     def create_event(
-        self, calendar_id: CalendarId, title: Title, start: StartTime, minutes: Minutes, location: Place = "", notes: Notes = ""
+        self, calendar_id: CalendarId, summary: Summary, start: StartTime, minutes: Minutes, location: Place = "", notes: Notes = ""
     ) -> Booked:
         """Put a single event into a calendar; says what it overlaps with."""
         event_id, start = EventId(self.events.mint()), start.astimezone(UTC)
-        return self._book(Event(event_id, calendar_id, title, start, minutes, location, notes, self._me().email))
+        return self._book(Event(event_id, calendar_id, summary, start, minutes, location, notes, self._me().email))
 
     @write
     def create_recurring_event(
-        self, calendar_id: CalendarId, title: Title, start: StartTime, minutes: Minutes, rule: RecurrenceRule, location: Place = ""
+        self, calendar_id: CalendarId, summary: Summary, start: StartTime, minutes: Minutes, rule: RecurrenceRule, location: Place = ""
     ) -> Booked:
         """Put a series into a calendar, with its instances for half a year; it begins when the rule first holds from start on."""
         calendar, event_id = self.calendars.get(calendar_id), EventId(self.events.mint())
         first = self._first(rule, start, calendar.zone)
-        return self._book(Event(event_id, calendar_id, title, first, minutes, location, "", self._me().email, rule=rule))
+        return self._book(Event(event_id, calendar_id, summary, first, minutes, location, "", self._me().email, rule=rule))
 
     @write(idempotent=True)
     def update_event(
         self,
         event_id: EventId,
-        title: Title | None = None,
+        summary: Summary | None = None,
         start: StartTime | None = None,
         minutes: Minutes | None = None,
         location: Place | None = None,
@@ -245,7 +245,7 @@ class Calendars(Server):
     ) -> Booked:
         """Change or move an event; a series is laid out anew from its new start, and what has passed of it stays."""
         event = self._own(event_id)
-        changes = _given(title=title, start=start and start.astimezone(UTC), minutes=minutes, location=location, notes=notes)
+        changes = _given(summary=summary, start=start and start.astimezone(UTC), minutes=minutes, location=location, notes=notes)
         if event.rule and start:
             changes["start"] = self._first(event.rule, start, self.calendars.get(event.calendar_id).zone)
         changed = self.events.update(event_id, **changes)
@@ -266,13 +266,13 @@ class Calendars(Server):
         instance_id: InstanceId,
         start: StartTime | None = None,
         minutes: Minutes | None = None,
-        title: Title | None = None,
+        summary: Summary | None = None,
         location: Place | None = None,
     ) -> Instance:
         """Change or move one instance of a series and leave the others alone."""
         self._coming(instance_id)
         require((start or self.now) >= self.now, "failed_precondition", f"{start} has passed: move it to a later time")
-        changes = _given(start=start and start.astimezone(UTC), minutes=minutes, title=title, location=location)
+        changes = _given(start=start and start.astimezone(UTC), minutes=minutes, summary=summary, location=location)
         return self.instances.update(instance_id, **changes, status="changed")
 
     @write(destructive=True)
@@ -396,7 +396,7 @@ class Calendars(Server):
     def _book(self, event: Event) -> Booked:
         calendar = self.calendars.get(event.calendar_id)
         require(calendar.access != "reader", "permission_denied", f"the user can only read {calendar.calendar_id}, {calendar.name}")
-        same = [e.event_id for e in self.events.where(start=event.start, calendar_id=calendar.calendar_id) if e.title == event.title]
+        same = [e.event_id for e in self.events.where(start=event.start, calendar_id=calendar.calendar_id) if e.summary == event.summary]
         require(not same, "conflict", f"{', '.join(same)} has the same title and start in the same calendar")
         self.events.add(event)
         self.lay_out(event)
@@ -409,7 +409,7 @@ class Calendars(Server):
         horizon = max(self.now, event.start) + LAID_OUT
         starts = takewhile(lambda t: t <= horizon, occurrences(event.rule, event.start, self.calendars.get(event.calendar_id).zone))
         for start in (t for t in starts if t.date() > after):
-            what = (event.event_id, start.date(), event.title, start, event.minutes, event.location)
+            what = (event.event_id, start.date(), event.summary, start, event.minutes, event.location)
             self.instances.add(Instance(InstanceId(self.instances.mint()), *what))
 
     def _bring_in_line(self, event: Event, restart: bool) -> None:
@@ -418,17 +418,17 @@ class Calendars(Server):
             if restart:
                 self.instances.remove(instance.instance_id)
             elif instance.status == "regular":
-                self.instances.update(instance.instance_id, title=event.title, minutes=event.minutes, location=event.location)
+                self.instances.update(instance.instance_id, summary=event.summary, minutes=event.minutes, location=event.location)
         if restart:
             self.lay_out(event)
 
     def _times(self, event: Event) -> Iterator[tuple[Occurrence, Span]]:
         """When an event takes place."""
         if event.rule is None:
-            yield Occurrence(event.event_id, None, event.title, event.start, event.start.date()), _span(event)
+            yield Occurrence(event.event_id, None, event.summary, event.start, event.start.date()), _span(event)
         for i in self.instances.where(event_id=event.event_id):
             if i.status != "cancelled":
-                yield Occurrence(i.event_id, i.instance_id, i.title, i.start, i.day), _span(i)
+                yield Occurrence(i.event_id, i.instance_id, i.summary, i.start, i.day), _span(i)
 
     def _lies_ahead(self, event: Event) -> bool:
         return any(span[1] > self.now for _, span in self._times(event))

@@ -1,10 +1,9 @@
 """A travel agency for one signed-in customer. Money is in cents, times are in UTC, prices do not move during a session."""
 
-from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any, Literal, NewType
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from prove.servers import (
     Day,
@@ -42,7 +41,6 @@ Seat = Annotated[str, Meta(pattern=r"^\d{1,2}[A-F]$", description="a seat by row
 Bags = Annotated[int, Meta(ge=1, le=4, description="how many checked bags to add")]
 Stars = Annotated[int, Meta(ge=1, le=5, description="how many stars a hotel has")]
 RoomKind = Annotated[Literal["single", "double", "suite"], Meta(description="what sort of hotel room")]
-NightlyPrice = Annotated[int, Meta(gt=0, description="the price of one night in a room, in cents")]
 Nights = Annotated[int, Meta(ge=1, le=21, description="how many nights to stay")]
 CarCategory = Annotated[Literal["economy", "compact", "suv", "van", "premium"], Meta(description="what size of car")]
 RentalDays = Annotated[int, Meta(ge=1, le=30, description="for how many days to rent the car")]
@@ -107,7 +105,7 @@ class FlightDetails(FlightLine):
 class Room(Record):
     room: RoomKind
     sleeps: int
-    nightly_price: NightlyPrice
+    nightly_price: Money
     available: int  # on a night that is not full
 
 
@@ -121,12 +119,12 @@ class HotelLine(Record):
 class Hotel(HotelLine):
     address: str
     breakfast: bool
-    cancellation: Literal["flexible", "moderate", "non_refundable"]
+    free_cancellation_days: int | None  # before check-in; None: no refund
     rooms: list[Room]
     full_nights: list[Day]
 
 
-class CarLine(Record):
+class Car(Record):
     car_id: CarId
     company: str
     category: CarCategory
@@ -134,30 +132,7 @@ class CarLine(Record):
     model: str
     seats: int
     daily_price: Money
-
-
-class Car(CarLine):
-    available: int
-
-
-class Ticket(Record):
-    flight_id: FlightId
-    fare: Fare
-    bags: int
-    seat: Seat | None = None
-
-
-class Stay(Record):
-    hotel_id: HotelId
-    room: RoomKind
-    check_in: Day
-    nights: Nights
-
-
-class Rental(Record):
-    car_id: CarId
-    pick_up: Day
-    days: RentalDays
+    fleet: int
 
 
 class BookingLine(Record):
@@ -176,9 +151,13 @@ class Booking(BookingLine):
     paid: Money = 0  # less what was refunded
     payment: Payment | None = None
     hold_expires: Moment | None = None
-    ticket: Ticket | None = None
-    stay: Stay | None = None
-    rental: Rental | None = None
+    flight_id: FlightId | None = None
+    fare: Fare | None = None
+    seat: Seat | None = None
+    bags: int = 0
+    hotel_id: HotelId | None = None
+    room: RoomKind | None = None
+    car_id: CarId | None = None
 
 
 class BookingDetails(Booking):
@@ -211,7 +190,6 @@ BAG_PRICE, MOST_BAGS = 3500, 5
 HOLD, MOST_HOLDS = timedelta(hours=24), 3
 CHECK_IN_CLOSES = timedelta(hours=1)  # before departure: until then a seat can be bought, changed and cancelled
 COOLING_OFF = timedelta(hours=24)  # in which any fare is refunded in full if the flight leaves in a week or later
-FREE_UNTIL = {"flexible": timedelta(days=1), "moderate": timedelta(days=5), "car": timedelta(days=1)}  # before the start
 
 
 class TravelBooking(Server):
@@ -261,9 +239,8 @@ class TravelBooking(Server):
         require(len(held) < MOST_HOLDS, "resource_exhausted", f"only {MOST_HOLDS} holds at once: book or cancel one of {', '.join(held)}")
         offer = self._open_offer(flight, fare)
         expires = min(self.now + HOLD, flight.departs - CHECK_IN_CLOSES)
-        ticket = Ticket(flight_id, fare, offer.bags_included)
-        times = (flight.departs, flight.arrives)
-        return self._reserve("flight", self._title(flight), times, traveller, offer.price, hold_expires=expires, ticket=ticket)
+        ticket = {"flight_id": flight_id, "fare": fare, "bags": offer.bags_included, "hold_expires": expires}
+        return self._reserve("flight", self._title(flight), flight.departs, flight.arrives, traveller, price=offer.price, **ticket)
 
     @write
     def book_flight(self, booking_id: BookingId, payment: Payment = "card") -> Booking:
@@ -275,122 +252,97 @@ class TravelBooking(Server):
     @write
     def change_flight(self, booking_id: BookingId, flight_id: FlightId) -> Booking:
         """Move a ticket to another flight on the same route, for the fare's change fee and any difference in price."""
-        booking, ticket = self._ticket(booking_id)
-        fee = FARES[ticket.fare].change_fee
-        if fee is None:
-            raise ToolError("failed_precondition", f"{booking_id} is a {ticket.fare} fare, which cannot be changed, only cancelled")
-        old, new = self.flights.get(ticket.flight_id), self._boarding(flight_id, booking.traveller)
-        route = f"{old.origin} to {old.destination}"
-        require((new.origin, new.destination) == (old.origin, old.destination), "invalid_argument", f"{flight_id} does not fly {route}")
-        cost = fee + max(0, self._open_offer(new, ticket.fare).price - _price(old, ticket.fare))
-        moved = replace(ticket, flight_id=flight_id, seat=None)
-        changes = {"title": self._title(new), "starts": new.departs, "ends": new.arrives, "ticket": moved}
-        return self._pay(booking, cost, price=booking.price + cost, **changes)
+        booking, old, rule = self._ticket(booking_id)
+        if rule.change_fee is None:
+            raise ToolError("failed_precondition", f"{booking_id} is a {rule.fare} fare: it cannot be changed, only cancelled")
+        new, route = self._boarding(flight_id, booking.traveller), f"{old.origin} to {old.destination}"
+        require(route == f"{new.origin} to {new.destination}", "invalid_argument", f"{flight_id} is not from {route}: choose one that is")
+        cost = rule.change_fee + max(0, self._open_offer(new, rule.fare).price - _price(old, rule.fare))
+        moved = {"flight_id": flight_id, "title": self._title(new), "starts": new.departs, "ends": new.arrives, "seat": None}
+        return self._pay(booking, cost, price=booking.price + cost, **moved)
 
     @write
     def select_seat(self, booking_id: BookingId, seat: Seat) -> Booking:
         """Choose a free seat in the ticket's cabin; a basic fare pays for its first choice."""
-        booking, ticket = self._ticket(booking_id)
-        rule = FARES[ticket.fare]
-        free = self._free_seats(self.flights.get(ticket.flight_id), rule.cabin)
-        require(seat in free, "conflict", f"seat {seat} is not free in {rule.cabin}: choose from {', '.join(free) or 'none, all are taken'}")
-        fee = 0 if ticket.seat else rule.seat_fee
-        return self._pay(booking, fee, price=booking.price + fee, ticket=replace(ticket, seat=seat))
+        booking, flight, rule = self._ticket(booking_id)
+        free = self._free_seats(flight, rule.cabin)
+        require(seat in free, "conflict", f"seat {seat} is not free in {rule.cabin}: free are {', '.join(free) or 'none'}")
+        fee = 0 if booking.seat else rule.seat_fee
+        return self._pay(booking, fee, price=booking.price + fee, seat=seat)
 
     @write
     def add_baggage(self, booking_id: BookingId, bags: Bags) -> Booking:
-        """Add checked bags to a ticket, at 35 dollars each and up to five in all."""
-        booking, ticket = self._ticket(booking_id)
-        more = MOST_BAGS - ticket.bags
-        require(bags <= more, "resource_exhausted", f"{booking_id} has {ticket.bags} bags already: at most {more} can be added")
-        cost = bags * BAG_PRICE
-        return self._pay(booking, cost, price=booking.price + cost, ticket=replace(ticket, bags=ticket.bags + bags))
+        """Add checked bags to a ticket, and pay for them."""
+        booking, _, _ = self._ticket(booking_id)
+        more, cost = MOST_BAGS - booking.bags, bags * BAG_PRICE
+        require(bags <= more, "resource_exhausted", f"{booking_id} has {booking.bags} bags already: at most {more} can be added")
+        return self._pay(booking, cost, price=booking.price + cost, bags=booking.bags + bags)
 
     # --- hotels and cars
 
     @read
     def search_hotels(
-        self,
-        city: City,
-        check_in: Day | None = None,
-        nights: Nights = 1,
-        min_stars: Stars = 1,
-        max_nightly: NightlyPrice | None = None,
-        limit: Limit = 10,
+        self, city: City, check_in: Day | None = None, nights: Nights = 1, min_stars: Stars = 1, limit: Limit = 10
     ) -> Page[HotelLine]:
-        """List a city's hotels, the best first; with check_in only those that have a room on all the nights."""
-        self._check_city(city)
-        found = [h for h in self.hotels if h.city.casefold() == city.casefold() and h.stars >= min_stars]
-        if max_nightly:
-            found = [h for h in found if any(r.nightly_price <= max_nightly for r in h.rooms)]
+        """List a city's hotels, most stars first; with check_in only those that have a room on all the nights."""
+        found = [h for h in self.hotels.where(city=self._city(city)) if h.stars >= min_stars]
         if check_in:
             found = [h for h in found if any(self._rooms_left(h, r, check_in, nights) for r in h.rooms)]
         return page(sorted(found, key=lambda h: (-h.stars, h.name)), limit, HotelLine)
 
     @read
     def get_hotel(self, hotel_id: HotelId) -> Hotel:
-        """Show a hotel's address, rooms, prices, cancellation policy and the nights on which it is full."""
+        """Show a hotel's address, rooms, prices, cancellation rule and the nights on which it is full."""
         return self.hotels.get(hotel_id)
 
     @write
     def book_hotel(
-        self,
-        hotel_id: HotelId,
-        room: RoomKind,
-        check_in: Day,
-        nights: Nights,
-        payment: Payment = "card",
-        traveller: PersonName | None = None,
+        self, hotel_id: HotelId, room: RoomKind, check_in: Day, nights: Nights, payment: Payment = "card", guest: PersonName | None = None
     ) -> Booking:
-        """Book and pay a hotel room; for the account holder unless a traveller is named."""
-        hotel, starts = self.hotels.get(hotel_id), _at(check_in, 15)
-        require(starts > self.now, "failed_precondition", f"{check_in} is over: choose a day after {self.today}")
+        """Book and pay a hotel room; for the account holder unless a guest is named."""
+        hotel, starts = self.hotels.get(hotel_id), self._ahead(check_in, 15)
         chosen = next((r for r in hotel.rooms if r.room == room), None)
-        kinds = ", ".join(r.room for r in hotel.rooms)
         if chosen is None:
-            raise ToolError("not_found", f"{hotel_id} has no {room} room: it has {kinds}")
+            raise ToolError("not_found", f"{hotel_id} has no {room}: it has {', '.join(r.room for r in hotel.rooms)}")
         left = self._rooms_left(hotel, chosen, check_in, nights)
-        require(left, "resource_exhausted", f"{hotel_id} has no {room} room left on all those nights: try another day or room")
-        times = (starts, _at(check_in + timedelta(days=nights), 11))
-        price = chosen.nightly_price * nights
-        booking = self._reserve("hotel", hotel.name, times, traveller, price, stay=Stay(hotel_id, room, check_in, nights))
+        require(left, "resource_exhausted", f"{hotel_id} has no {room} left on all those nights: try another day or room")
+        ends, price = starts + timedelta(days=nights, hours=-4), chosen.nightly_price * nights
+        booking = self._reserve("hotel", hotel.name, starts, ends, guest, price=price, hotel_id=hotel_id, room=room)
         return self._pay(booking, price, status="confirmed", payment=payment)
 
     @read
     def search_cars(
         self, city: City, category: CarCategory | None = None, pick_up: Day | None = None, days: RentalDays = 1, limit: Limit = 10
-    ) -> Page[CarLine]:
+    ) -> Page[Car]:
         """List rental cars in a city, the cheapest first; with pick_up only those that are free on all the days."""
-        self._check_city(city)
-        found = [c for c in self.cars if c.city.casefold() == city.casefold() and category in (None, c.category)]
+        found = [c for c in self.cars.where(city=self._city(city)) if category in (None, c.category)]
         if pick_up:
-            found = [c for c in found if self._cars_left(c, pick_up, days)]
-        return page(sorted(found, key=lambda c: (c.daily_price, c.car_id)), limit, CarLine)
+            found = [c for c in found if self._left(c.fleet, pick_up, days, car_id=c.car_id)]
+        return page(sorted(found, key=lambda c: (c.daily_price, c.car_id)), limit, Car)
 
     @write
     def book_car(
-        self, car_id: CarId, pick_up: Day, days: RentalDays, payment: Payment = "card", traveller: PersonName | None = None
+        self, car_id: CarId, pick_up: Day, days: RentalDays, payment: Payment = "card", driver: PersonName | None = None
     ) -> Booking:
-        """Rent and pay a car; the account holder drives unless a traveller is named."""
-        car, starts = self.cars.get(car_id), _at(pick_up, 10)
-        require(starts > self.now, "failed_precondition", f"{pick_up} is over: choose a day after {self.today}")
-        require(self._cars_left(car, pick_up, days), "resource_exhausted", f"{car_id} is rented out then: try another car or other days")
-        times = (starts, starts + timedelta(days=days))
-        price = car.daily_price * days
-        booking = self._reserve("car", f"{car.company} {car.model}", times, traveller, price, rental=Rental(car_id, pick_up, days))
+        """Rent and pay a car; the account holder drives it unless a driver is named."""
+        car, starts = self.cars.get(car_id), self._ahead(pick_up, 10)
+        left = self._left(car.fleet, pick_up, days, car_id=car_id)
+        require(left, "resource_exhausted", f"{car_id} is rented out on some of those days: try another car or other days")
+        ends, price = starts + timedelta(days=days), car.daily_price * days
+        booking = self._reserve("car", f"{car.company} {car.model}", starts, ends, driver, price=price, car_id=car_id)
         return self._pay(booking, price, status="confirmed", payment=payment)
 
     # --- bookings and trips
 
     @read
-    def list_bookings(self, kind: BookingKind | None = None, status: Status | None = None, limit: Limit = 10) -> Page[BookingLine]:
+    def list_bookings(self, kind: BookingKind | None = None, status: Status | None = None, limit: Limit = 20) -> Page[BookingLine]:
         """List the customer's bookings in the order in which they start, past and cancelled ones included."""
         found = [b for b in self.bookings if kind in (None, b.kind) and status in (None, b.status)]
-        return page(sorted(found, key=lambda b: (b.starts, b.booking_id)), limit, BookingLine)
+        return page(sorted(found, key=_start), limit, BookingLine)
 
     @read
     def get_booking(self, booking_id: BookingId) -> BookingDetails:
-        """Show one booking: traveller, price, seat, bags, when a hold expires, and the refund that cancelling would give."""
+        """Show a booking's traveller, price, seat and bags, when a hold expires, and what cancelling now would refund."""
         booking = self.bookings.get(booking_id)
         return BookingDetails(**asdict(booking), refund_if_cancelled=self._refund(booking))
 
@@ -400,7 +352,7 @@ class TravelBooking(Server):
         booking = self.bookings.get(booking_id)
         refund = self._refund(booking)
         if refund is None:
-            why = booking.status if booking.status not in ("held", "confirmed") else "about to begin"
+            why = "about to begin" if _is_active(booking) else booking.status
             raise ToolError("failed_precondition", f"{booking_id} is {why}: it can no longer be cancelled")
         return self._pay(booking, -refund, status="cancelled")
 
@@ -408,7 +360,7 @@ class TravelBooking(Server):
     def create_itinerary(self, name: TripName) -> Itinerary:
         """Begin an empty itinerary for a trip."""
         known = [i.itinerary_id for i in self.itineraries if i.name.casefold() == name.casefold()]
-        require(not known, "conflict", f"there is already an itinerary {name!r}, {', '.join(known)}: choose another name")
+        require(not known, "conflict", f"there is an itinerary {name!r} already, {', '.join(known)}: choose another name")
         return self.itineraries.add(Itinerary(self.itineraries.mint(), name, []))
 
     @write
@@ -416,9 +368,9 @@ class TravelBooking(Server):
         """Put a held or confirmed booking into an itinerary; a traveller cannot be on two flights at once."""
         itinerary, booking = self.itineraries.get(itinerary_id), self.bookings.get(booking_id)
         require(booking_id not in itinerary.bookings, "conflict", f"{booking_id} is in {itinerary_id} already")
-        require(_is_active(booking), "failed_precondition", f"{booking_id} is {booking.status}: only a held or confirmed booking can be added")
-        clash = next((b for b in map(self.bookings.get, itinerary.bookings) if _clash(b, booking)), None)
-        require(clash is None, "conflict", f"{booking_id} is at the same time as {clash and clash.booking_id}, which is in {itinerary_id}")
+        require(_is_active(booking), "failed_precondition", f"{booking_id} is {booking.status}, neither held nor confirmed")
+        clashes = [b.booking_id for b in map(self.bookings.get, itinerary.bookings) if _clash(b, booking)]
+        require(not clashes, "conflict", f"{booking_id} is at the same time as {', '.join(clashes)} in {itinerary_id}")
         return self.itineraries.update(itinerary_id, bookings=[*itinerary.bookings, booking_id])
 
     @read
@@ -430,7 +382,7 @@ class TravelBooking(Server):
     def get_itinerary(self, itinerary_id: ItineraryId) -> ItineraryPlan:
         """Show an itinerary's bookings in the order in which they start, and what they cost without the cancelled ones."""
         itinerary = self.itineraries.get(itinerary_id)
-        bookings = sorted(map(self.bookings.get, itinerary.bookings), key=lambda b: (b.starts, b.booking_id))
+        bookings = sorted(map(self.bookings.get, itinerary.bookings), key=_start)
         total = sum(b.price for b in bookings if b.status not in ("cancelled", "expired"))
         return ItineraryPlan(itinerary_id, itinerary.name, total, [brief(b, BookingLine) for b in bookings])
 
@@ -443,96 +395,104 @@ class TravelBooking(Server):
             elif booking.status == "confirmed" and booking.ends <= self.now:
                 self.bookings.update(booking.booking_id, status="completed")
 
-    def _reserve(self, kind: BookingKind, title: str, times: tuple[datetime, datetime], who: str | None, price: int, **details: Any) -> Booking:
-        traveller = who or next(iter(self.profiles)).holder
-        starts, ends = times
-        return self.bookings.add(Booking(self.bookings.mint(), kind, title, starts, "held", ends, traveller, self.now, price, **details))
+    def _reserve(self, kind: BookingKind, title: str, starts: datetime, ends: datetime, who: str | None, **details: Any) -> Booking:
+        """A booking that is not paid yet."""
+        line = (self.bookings.mint(), kind, title, starts, "held")
+        return self.bookings.add(Booking(*line, ends, who or self._holder(), self.now, **details))
 
     def _pay(self, booking: Booking, amount: Money, **changes: Any) -> Booking:
         """Take the amount, or give it back if it is negative, and put the changes into the booking."""
         if changes.get("payment", booking.payment) == "travel_credit":
             profile = next(iter(self.profiles))
             credit = profile.travel_credit - amount
-            require(credit >= 0, "resource_exhausted", f"only {profile.travel_credit} cents of travel credit are left, {amount} are needed")
+            require(credit >= 0, "resource_exhausted", f"travel credit is down to {profile.travel_credit} cents: pay {amount} by card")
             self.profiles.update(profile.profile_id, travel_credit=credit)
         return self.bookings.update(booking.booking_id, paid=booking.paid + amount, **changes)
 
     def _refund(self, booking: Booking) -> Money | None:
         """What cancelling now would give back, or None if it cannot be cancelled."""
-        closes = booking.starts - CHECK_IN_CLOSES if booking.ticket else booking.starts
+        closes = booking.starts - CHECK_IN_CLOSES if booking.flight_id else booking.starts
         if not _is_active(booking) or self.now >= closes:
             return None
         return max(0, booking.paid - self._kept(booking, booking.starts - self.now))
 
     def _kept(self, booking: Booking, ahead: timedelta) -> Money:
         """What is not given back when a booking is cancelled that long before it starts."""
-        if booking.ticket:
-            fee = FARES[booking.ticket.fare].cancel_fee
+        if booking.fare:
+            fee = FARES[booking.fare].cancel_fee
             cooling_off = self.now - booking.made <= COOLING_OFF and ahead >= timedelta(days=7)
             return 0 if cooling_off else booking.paid if fee is None else fee
-        if booking.stay:
-            policy = self.hotels.get(booking.stay.hotel_id).cancellation
-            first_night = booking.price // booking.stay.nights
-            return booking.paid if policy == "non_refundable" else 0 if ahead >= FREE_UNTIL[policy] else first_night
-        assert booking.rental
-        return 0 if ahead >= FREE_UNTIL["car"] else self.cars.get(booking.rental.car_id).daily_price
+        free_days = self.hotels.get(booking.hotel_id).free_cancellation_days if booking.hotel_id else 1
+        if free_days is None:
+            return booking.paid
+        first_day = booking.price // (booking.ends.date() - booking.starts.date()).days
+        return 0 if ahead >= timedelta(days=free_days) else first_day
+
+    def _holder(self) -> PersonName:
+        return next(iter(self.profiles)).holder
+
+    def _ahead(self, day: date, hour: int) -> datetime:
+        """A time on a day that is still to come."""
+        moment = datetime.combine(day, time(hour), UTC)
+        require(moment > self.now, "failed_precondition", f"{day} is over: choose a day after {self.today}")
+        return moment
+
+    def _city(self, name: City) -> City:
+        """A city as the catalogue spells it."""
+        cities = {a.city.casefold(): a.city for a in self.airports}
+        require(name.casefold() in cities, "not_found", f"nothing is on offer in {name!r}, only in {', '.join(sorted(cities.values()))}")
+        return cities[name.casefold()]
 
     def _boarding(self, flight_id: FlightId, traveller: str | None) -> Flight:
         """A flight that can still be bought for a traveller who is not on it."""
-        flight, name = self.flights.get(flight_id), traveller or next(iter(self.profiles)).holder
-        require(self.now < flight.departs - CHECK_IN_CLOSES, "failed_precondition", f"check-in for {flight_id} has closed: choose a later flight")
-        same = next((b for b in self._tickets_for(flight_id) if b.traveller == name), None)
-        require(same is None, "conflict", f"{name} is on {flight_id} already, with {same and same.booking_id}")
+        flight, name = self.flights.get(flight_id), traveller or self._holder()
+        require(
+            self.now < flight.departs - CHECK_IN_CLOSES, "failed_precondition", f"check-in for {flight_id} has closed: take a later one"
+        )
+        same = [b.booking_id for b in self._passengers(flight_id) if b.traveller == name]
+        require(not same, "conflict", f"{name} is on {flight_id} already, with {', '.join(same)}")
         return flight
 
-    def _ticket(self, booking_id: BookingId) -> tuple[Booking, Ticket]:
-        """A booking and its ticket, paid for and not yet used."""
+    def _ticket(self, booking_id: BookingId) -> tuple[Booking, Flight, FareRule]:
+        """A booking that is a ticket, paid for and not yet used."""
         booking = self.bookings.get(booking_id)
-        if booking.ticket is None:
+        if booking.flight_id is None or booking.fare is None:
             raise ToolError("invalid_argument", f"{booking_id} is a {booking.kind} booking: choose a flight")
-        first = "book it first" if booking.status == "held" else "choose a confirmed one"
-        require(booking.status == "confirmed", "failed_precondition", f"{booking_id} is {booking.status}: {first}")
+        hint = "book it first" if booking.status == "held" else "choose a confirmed one"
+        require(booking.status == "confirmed", "failed_precondition", f"{booking_id} is {booking.status}: {hint}")
         require(self.now < booking.starts - CHECK_IN_CLOSES, "failed_precondition", f"check-in for {booking_id} has closed")
-        return booking, booking.ticket
+        return booking, self.flights.get(booking.flight_id), FARES[booking.fare]
 
-    def _tickets_for(self, flight_id: FlightId) -> list[Booking]:
-        return [b for b in self.bookings if _is_active(b) and b.ticket and b.ticket.flight_id == flight_id]
+    def _passengers(self, flight_id: FlightId) -> list[Booking]:
+        return [b for b in self.bookings.where(flight_id=flight_id) if _is_active(b)]
 
     def _free_seats(self, flight: Flight, cabin: str) -> list[Seat]:
-        taken = [b.ticket.seat for b in self._tickets_for(flight.flight_id) if b.ticket]
+        taken = [b.seat for b in self._passengers(flight.flight_id)]
         return [seat for seat in flight.seats if cabin_of(seat) == cabin and seat not in taken]
 
     def _offer(self, flight: Flight, fare: Fare) -> FareOffer:
         rule = FARES[fare]
-        sold = sum(FARES[b.ticket.fare].cabin == rule.cabin for b in self._tickets_for(flight.flight_id) if b.ticket)
+        sold = sum(FARES[b.fare].cabin == rule.cabin for b in self._passengers(flight.flight_id) if b.fare)
         seats_left = sum(cabin_of(seat) == rule.cabin for seat in flight.seats) - sold
         return FareOffer(**asdict(rule), price=_price(flight, fare), seats_left=seats_left)
 
     def _open_offer(self, flight: Flight, fare: Fare) -> FareOffer:
         offer = self._offer(flight, fare)
-        require(offer.seats_left > 0, "resource_exhausted", f"{flight.flight_id} is full in {offer.cabin}: choose another flight or cabin")
+        require(offer.seats_left > 0, "resource_exhausted", f"{flight.flight_id} is full in {offer.cabin}: take another flight or cabin")
         return offer
 
     def _title(self, flight: Flight) -> str:
         return f"{flight.number} {self.airports.get(flight.origin).city} to {self.airports.get(flight.destination).city}"
 
-    def _check_city(self, city: City) -> None:
-        cities = sorted({a.city for a in self.airports})
-        known = city.casefold() in map(str.casefold, cities)
-        require(known, "not_found", f"nothing is on offer in {city!r}: choose from {', '.join(cities)}")
+    def _rooms_left(self, hotel: Hotel, room: Room, check_in: date, nights: int) -> int:
+        full = any(0 <= (night - check_in).days < nights for night in hotel.full_nights)
+        return 0 if full else self._left(room.available, check_in, nights, hotel_id=hotel.hotel_id, room=room.room)
 
-    def _rooms_left(self, hotel: Hotel, room: Room, check_in: Day, nights: Nights) -> int:
-        wanted = _days(check_in, nights)
-        if not wanted.isdisjoint(hotel.full_nights):
-            return 0
-        stays = [b.stay for b in self.bookings if _is_active(b) and b.stay]
-        own = [_days(s.check_in, s.nights) for s in stays if (s.hotel_id, s.room) == (hotel.hotel_id, room.room)]
-        return room.available - _most_at_once(wanted, own)
-
-    def _cars_left(self, car: Car, pick_up: Day, days: RentalDays) -> int:
-        rentals = [b.rental for b in self.bookings if _is_active(b) and b.rental]
-        own = [_days(r.pick_up, r.days) for r in rentals if r.car_id == car.car_id]
-        return car.available - _most_at_once(_days(pick_up, days), own)
+    def _left(self, available: int, first: date, count: int, **what: Any) -> int:
+        """How many of something are free on all the days, when the customer's own bookings are taken off."""
+        own = [b for b in self.bookings.where(**what) if _is_active(b)]
+        days = [first + timedelta(days=n) for n in range(count)]
+        return available - max(sum(b.starts.date() <= day < b.ends.date() for b in own) for day in days)
 
 
 def cabin_of(seat: Seat) -> str:
@@ -544,25 +504,15 @@ def _price(flight: Flight, fare: Fare) -> Money:
     return flight.lowest_price * PERCENT_OF_LOWEST[fare] // 100
 
 
+def _start(booking: Booking) -> tuple[datetime, BookingId]:
+    return booking.starts, booking.booking_id
+
+
 def _is_active(booking: Booking) -> bool:
     return booking.status in ("held", "confirmed")
 
 
 def _clash(one: Booking, other: Booking) -> bool:
     """Whether one traveller would have to be on two flights at once."""
-    both = one.ticket and other.ticket and _is_active(one) and one.traveller == other.traveller
-    return bool(both) and one.starts < other.ends and other.starts < one.ends
-
-
-def _at(day: date, hour: int) -> datetime:
-    return datetime.combine(day, time(hour), UTC)
-
-
-def _days(first: date, count: int) -> set[date]:
-    return {first + timedelta(days=n) for n in range(count)}
-
-
-def _most_at_once(wanted: set[date], taken: Iterable[set[date]]) -> int:
-    """On the busiest of the wanted days, how many of the others take it."""
-    taken = list(taken)
-    return max(sum(day in days for days in taken) for day in wanted)
+    both = one.kind == other.kind == "flight" and _is_active(one) and one.traveller == other.traveller
+    return both and one.starts < other.ends and other.starts < one.ends

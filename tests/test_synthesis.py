@@ -1,0 +1,177 @@
+"""Synthesis: whatever is made is certified, deterministic, answerable, and survives being killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, date, datetime, timedelta
+from random import Random
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prove.benchmarks.heldout import evaluate
+from prove.episode import Episode
+from prove.policies import SILENT, Oracle
+from prove.records import BadRecord, read_conversations, write_conversations
+from prove.servers import Cents, Day, Moment, Month
+from prove.servers.catalog import catalogue, load
+from prove.synthesis.certify import Rejected, certify
+from prove.synthesis.dataset import PAPER_MIX, WORLDS, Plan, item, synthesize
+from prove.synthesis.dedup import THRESHOLD, features, jaccard
+from prove.synthesis.graph import _search
+from prove.synthesis.language import readings, say
+from prove.synthesis.phrases import phrasebook, problems
+
+MIX = tuple(PAPER_MIX.items())
+N = 60
+
+
+@pytest.fixture(scope="module")
+def conversations():
+    made = (item(Plan(N, mix=MIX), i)[0] for i in range(2 * N))
+    return [c for c in made if c is not None][:N]
+
+
+@pytest.mark.parametrize("server", catalogue())
+def test_a_phrasebook_has_words_for_every_tool_and_every_id(server):
+    assert list(problems(phrasebook(server))) == []
+
+
+def test_the_ground_truth_scores_the_most_and_reaches_every_goal(conversations):
+    scores = evaluate(Oracle(), conversations)
+    assert {round(s.reward, 9) for s in scores} <= {1.3, 1.0}
+    assert all(s.goal for s in scores)
+
+
+def test_who_does_nothing_reaches_no_goal_that_needs_a_call(conversations):
+    scores = evaluate(SILENT, conversations)
+    assert not any(s.goal for s in scores if s.ground_truth)
+    assert all(s.goal and s.reward == 1.0 for s in scores if not s.ground_truth)
+
+
+def test_a_certificate_holds_when_it_is_made_again(conversations):
+    for conversation in (c for c in conversations if c.kind == "multi_turn"):
+        plain = msgspec.structs.replace(conversation, certificate=None)
+        assert certify(plain) == conversation
+
+
+def test_a_superfluous_call_a_foreign_value_or_a_failing_call_is_rejected(conversations):
+    conversation = next(c for c in conversations if c.kind == "multi_turn" and len(c.turns[-1].calls) and c.turns[-1].calls[-1].arguments)
+    *turns, last = conversation.turns
+    call = last.calls[-1]
+    wrong = {k: "nobody said this" if isinstance(v, str) else v for k, v in call.arguments.items()}
+    bad = {
+        "doubled": [*last.calls, msgspec.structs.replace(call, id="c99")],
+        "foreign": [*last.calls[:-1], msgspec.structs.replace(call, arguments=wrong)],
+        "unknown tool": [*last.calls, msgspec.structs.replace(call, id="c99", name="no_such_tool")],
+    }
+    for calls in bad.values():
+        with pytest.raises(Rejected):
+            certify(msgspec.structs.replace(conversation, turns=[*turns, msgspec.structs.replace(last, calls=calls)]))
+
+
+def test_an_item_depends_on_its_seed_and_number_alone(conversations, tmp_path):
+    script = (
+        "import sys, msgspec\nfrom prove.synthesis.dataset import *\n"
+        f"plan = Plan({N}, mix=tuple(PAPER_MIX.items()))\n"
+        "sys.stdout.buffer.write(b''.join(msgspec.json.encode(item(plan, i)[0]) for i in (7, 3, 11)))"
+    )
+    runs = [
+        subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": s}, capture_output=True, check=True).stdout
+        for s in ("1", "77")
+    ]
+    here = b"".join(msgspec.json.encode(item(Plan(N, mix=MIX), i)[0]) for i in (7, 3, 11))
+    assert runs == [here, here]
+
+
+def test_any_number_of_workers_gives_the_same_bytes(tmp_path):
+    plan = Plan(40, servers=("banking", "food_delivery"), mix=MIX)
+    one, two = synthesize(plan, tmp_path / "one.jsonl"), synthesize(plan, tmp_path / "two.jsonl", workers=2)
+    assert one.read_bytes() == two.read_bytes()
+    assert one.with_name("one.rejects.jsonl").read_bytes() == two.with_name("two.rejects.jsonl").read_bytes()
+
+
+def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
+    plan = Plan(30, servers=("banking",))
+    whole = synthesize(plan, tmp_path / "whole.jsonl").read_bytes()
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom prove.synthesis.dataset import Plan, synthesize\n"
+        "synthesize(Plan(30, servers=('banking',)), Path(sys.argv[1]))"
+    )
+    out, part = tmp_path / "killed.jsonl", tmp_path / "killed.jsonl.part"
+    for wanted in (3, 11):  # kill it twice, each time after so many conversations
+        process = subprocess.Popen([sys.executable, "-c", script, str(out)])
+        while process.poll() is None and not (part.exists() and part.read_bytes().count(b"\n") >= wanted):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        with part.open("ab") as file:
+            file.write(b'{"id": "torn')
+    assert synthesize(plan, out).read_bytes() == whole
+
+
+def test_no_two_conversations_are_the_same_calls_in_other_words(tmp_path):
+    made = read_conversations(synthesize(Plan(80, servers=("banking",)), tmp_path / "a.jsonl"))
+    sets = [features(c) for c in made]
+    assert max(jaccard(a, b) for i, a in enumerate(sets) for b in sets[:i]) <= THRESHOLD
+
+
+def test_splits_never_share_a_world():
+    worlds = [set(w) for w in WORLDS.values()]
+    assert sum(map(len, worlds)) == len(set().union(*worlds))
+    assert all(item(Plan(4, split=split), 0)[0].seed in WORLDS[split] for split in WORLDS)
+
+
+def test_candidates_are_what_the_record_says(conversations):
+    for conversation in conversations:
+        episode = Episode(conversation)
+        assert len(episode.tools) == len(conversation.tools) + len(conversation.distractors)
+        assert ("enum" in str(episode.tools)) <= (not conversation.stripped_enums)
+
+
+def test_no_query_names_a_tool(conversations):
+    snake = {name for server in catalogue() for name in load(server).server.tools if "_" in name}
+    said = [turn.user for c in conversations for turn in c.turns]
+    assert sum(any(name in text for name in snake) for text in said) / len(said) < 0.02
+
+
+EPOCH = datetime(2025, 6, 1, tzinfo=UTC)
+HINTS = {
+    "cents": (Cents, st.integers(1, 10_000_000)),
+    "day": (Day, st.dates(date(2025, 6, 1), date(2027, 6, 1)).map(date.isoformat)),
+    "month": (Month, st.dates(date(2025, 1, 1), date(2027, 1, 1)).map(lambda d: f"{d:%Y-%m}")),
+    "count": (int, st.integers(0, 100_000)),
+    "moment": (Moment, st.integers(0, 800 * 48).map(lambda n: (EPOCH + n * timedelta(minutes=30)).isoformat().replace("+00:00", "Z"))),
+}
+
+
+@given(st.data(), st.dates(date(2026, 1, 1), date(2026, 12, 31)), st.integers())
+@settings(max_examples=300, deadline=None)
+def test_what_is_said_can_be_read_back(data, today, seed):
+    name = data.draw(st.sampled_from(sorted(HINTS)))
+    hint, values = HINTS[name]
+    value = data.draw(values)
+    text = f"It is {say(hint, value, today, Random(seed))}."
+    assert value in [found for found, _ in readings(text, hint, today)], text
+
+
+def test_every_edge_of_a_graph_is_shown_by_calls_that_work():
+    graph = _search("banking")
+    kinds = {edge["kind"] for *_, edge in graph.edges(data=True)}
+    assert kinds == {"explicit", "implicit"}
+    assert graph.has_edge("list_accounts", "get_account")
+    assert graph.edges["freeze_card", "unfreeze_card"]["kind"] == "implicit"
+    assert not graph.has_edge("get_statement", "freeze_card")
+    assert all(edge["calls"] and edge["why"] for *_, edge in graph.edges(data=True))
+
+
+def test_a_broken_line_is_named(conversations, tmp_path):
+    path = tmp_path / "broken.jsonl"
+    write_conversations(path, conversations[:2])
+    path.write_bytes(path.read_bytes() + b'{"id": 3}\n')
+    with pytest.raises(BadRecord, match=r"broken\.jsonl, line 3"):
+        read_conversations(path)
