@@ -24,7 +24,6 @@ from prove.synthesis.dataset import PAPER_MIX, WORLDS, Plan, item, synthesize
 from prove.synthesis.dedup import THRESHOLD, features, jaccard
 from prove.synthesis.graph import _search
 from prove.synthesis.language import readings, say
-from prove.synthesis.phrases import phrasebook, problems
 
 MIX = tuple(PAPER_MIX.items())
 N = 60
@@ -34,11 +33,6 @@ N = 60
 def conversations():
     made = (item(Plan(N, mix=MIX), i)[0] for i in range(2 * N))
     return [c for c in made if c is not None][:N]
-
-
-@pytest.mark.parametrize("server", catalogue())
-def test_a_phrasebook_has_words_for_every_tool_and_every_id(server):
-    assert list(problems(phrasebook(server))) == []
 
 
 def test_the_ground_truth_scores_the_most_and_reaches_every_goal(conversations):

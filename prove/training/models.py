@@ -1,6 +1,5 @@
 """The models: where each comes from, and how the paper trains it (arXiv:2606.03892, appendix)."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from prove.run import ModelError, cache
 from prove.servers.tools import did_you_mean
 
 TEMPLATE = Path(__file__).with_name("hermes.jinja")
@@ -53,17 +53,17 @@ MODELS = {
 }
 
 
-class ModelError(Exception):
-    """A model that does not exist or cannot be fetched; one line that says what to do."""
-
-
 def find(name: str) -> Model:
     """The entry of a name. Raises `ModelError` for an unknown one, naming those there are."""
     if name not in MODELS:
-        raise ModelError(
-            f"there is no model {name!r}{did_you_mean(name, MODELS)}; there are: {', '.join(MODELS)}; or give a hub id or a folder"
-        )
+        raise _unknown(name)
     return MODELS[name]
+
+
+def _unknown(name: str) -> ModelError:
+    return ModelError(
+        f"there is no model {name!r}{did_you_mean(name, MODELS)}; there are: {', '.join(MODELS)}; or give a hub id or a folder"
+    )
 
 
 def load(name_or_path: str | Path, dtype: str | None = None) -> tuple[Any, Any]:
@@ -98,13 +98,7 @@ def locate(name_or_path: str | Path) -> Path:
         return _from_hub(name)
     if "/" in name:
         raise ModelError(f"there is no folder {path}")
-    find(name)
-    raise AssertionError
-
-
-def cache() -> Path:
-    """Where converted models are kept: `PROVE_CACHE`, or ~/.cache/prove."""
-    return Path(os.environ.get("PROVE_CACHE") or Path.home() / ".cache" / "prove")
+    raise _unknown(name)
 
 
 def _from_hub(hub: str) -> Path:

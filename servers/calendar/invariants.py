@@ -13,7 +13,7 @@ def invariants(server: Calendars) -> Iterator[str]:
         yield from _of(one, server)
     for instance in server.instances:
         event = server.events.find(instance.event_id)
-        if event is None or event.rule is None:
+        if event is None or event.recurrence is None:
             yield f"{instance.instance_id} belongs to no series"
         elif (
             instance.status == "regular"
@@ -35,7 +35,7 @@ def _of(event: Event, server: Calendars) -> Iterator[str]:
     days = [i.day for i in instances if i.start > server.now]
     if len(days) != len(set(days)):
         yield f"{event.event_id} takes place twice on one day to come"
-    if event.rule and not instances:
+    if event.recurrence and not instances:
         yield f"{event.event_id} is a series that never takes place"
 
 

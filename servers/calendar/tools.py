@@ -109,7 +109,7 @@ class Event(Record):
     notes: Notes
     organizer: EmailAddress
     attendees: list[Attendee] = []  # besides the organizer
-    rule: RecurrenceRule | None = None
+    recurrence: RecurrenceRule | None = None
     shows_as: Literal["busy", "free"] = "busy"
     reminders: list[Lead] = []
 
@@ -226,12 +226,18 @@ class Calendars(Server):
 
     @write
     def create_recurring_event(
-        self, calendar_id: CalendarId, summary: Summary, start: StartTime, minutes: Minutes, rule: RecurrenceRule, location: Place = ""
+        self,
+        calendar_id: CalendarId,
+        summary: Summary,
+        start: StartTime,
+        minutes: Minutes,
+        recurrence: RecurrenceRule,
+        location: Place = "",
     ) -> Booked:
         """Put a series into a calendar, with its instances for half a year; it begins when the rule first holds from start on."""
         calendar, event_id = self.calendars.get(calendar_id), EventId(self.events.mint())
-        first = self._first(rule, start, calendar.zone)
-        return self._book(Event(event_id, calendar_id, summary, first, minutes, location, "", self._me().email, rule=rule))
+        first = self._first(recurrence, start, calendar.zone)
+        return self._book(Event(event_id, calendar_id, summary, first, minutes, location, "", self._me().email, recurrence=recurrence))
 
     @write(idempotent=True)
     def update_event(
@@ -246,8 +252,8 @@ class Calendars(Server):
         """Change or move an event; a series is laid out anew from its new start, and what has passed of it stays."""
         event = self._own(event_id)
         changes = _given(summary=summary, start=start and start.astimezone(UTC), minutes=minutes, location=location, notes=notes)
-        if event.rule and start:
-            changes["start"] = self._first(event.rule, start, self.calendars.get(event.calendar_id).zone)
+        if event.recurrence and start:
+            changes["start"] = self._first(event.recurrence, start, self.calendars.get(event.calendar_id).zone)
         changed = self.events.update(event_id, **changes)
         self._bring_in_line(changed, restart=changed.start != event.start)
         return self._with_overlaps(changed)
@@ -341,7 +347,7 @@ class Calendars(Server):
     # --- rules
 
     def elapse(self) -> None:
-        for event in [e for e in self.events if e.rule]:
+        for event in [e for e in self.events if e.recurrence]:
             self.lay_out(event, after=max((i.day for i in self.instances.where(event_id=event.event_id)), default=date.min))
         for event in [e for e in self.events if e.organizer == self._me().email and self._lies_ahead(e)]:
             if any(guest.answer == "needs_action" for guest in event.attendees):
@@ -404,10 +410,10 @@ class Calendars(Server):
 
     def lay_out(self, event: Event, after: date = date.min) -> None:
         """Give a series its instances, for as far ahead as instances are kept."""
-        if event.rule is None:
+        if event.recurrence is None:
             return
         horizon = max(self.now, event.start) + LAID_OUT
-        starts = takewhile(lambda t: t <= horizon, occurrences(event.rule, event.start, self.calendars.get(event.calendar_id).zone))
+        starts = takewhile(lambda t: t <= horizon, occurrences(event.recurrence, event.start, self.calendars.get(event.calendar_id).zone))
         for start in (t for t in starts if t.date() > after):
             what = (event.event_id, start.date(), event.summary, start, event.minutes, event.location)
             self.instances.add(Instance(InstanceId(self.instances.mint()), *what))
@@ -424,7 +430,7 @@ class Calendars(Server):
 
     def _times(self, event: Event) -> Iterator[tuple[Occurrence, Span]]:
         """When an event takes place."""
-        if event.rule is None:
+        if event.recurrence is None:
             yield Occurrence(event.event_id, None, event.summary, event.start, event.start.date()), _span(event)
         for i in self.instances.where(event_id=event.event_id):
             if i.status != "cancelled":

@@ -93,7 +93,7 @@ def _series(server: Calendars, make: Maker, calendars: dict[str, Calendar], peop
         start = _local(make.day(-make.between(1, 360)), 0, 0, "UTC")
         title = f"{person.name}'s birthday"
         event = Event(server.events.mint(), calendars["Birthdays"].calendar_id, title, start, 1440, "", "", BIRTHDAYS_FROM)
-        server.lay_out(server.events.add(structs.replace(event, rule="FREQ=YEARLY", shows_as="free")))
+        server.lay_out(server.events.add(structs.replace(event, recurrence="FREQ=YEARLY", shows_as="free")))
     coming = [i for i in server.instances if i.start > make.start and i.minutes < 1440]
     for instance in make.some(coming, 6):
         server.instances.update(instance.instance_id, status="cancelled")

@@ -28,7 +28,7 @@ def invariants(mail: Mail) -> Iterator[str]:
         if draft.thread_id and draft.thread_id not in mail.threads:
             yield f"{draft.draft_id} answers in no thread"
     sent = [e for e in mail.emails if SENT in e.labels and mail.now - e.sent < timedelta(days=1)]
-    if sum(len(e.to) + len(e.cc) for e in sent) > me.daily_limit:
+    if sum(len(e.recipients) + len(e.cc) for e in sent) > me.daily_limit:
         yield "more was sent in a day than the limit allows"
     if any(i.due <= mail.now for i in mail.incoming):
         yield "an email is late"

@@ -5,6 +5,8 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Annotated, Literal, NewType
 
+from msgspec import structs
+
 from prove.servers import (
     Day,
     EmailAddress,
@@ -74,7 +76,7 @@ class Email(Record):
     sent: Moment
     sender: Sender
     sender_address: EmailAddress
-    to: Recipients
+    recipients: Recipients
     cc: Copies
     subject: Subject
     body: Body
@@ -86,7 +88,7 @@ class Email(Record):
 class Draft(Record):
     draft_id: DraftId
     thread_id: ThreadId | None
-    to: Recipients
+    recipients: Recipients
     cc: Copies
     subject: Subject
     body: Body
@@ -117,7 +119,7 @@ class EmailLine(Record):
 class DraftLine(Record):
     draft_id: DraftId
     subject: Subject
-    to: Recipients
+    recipients: Recipients
     updated: Moment
 
 
@@ -133,7 +135,7 @@ class ThreadEmail(Record):
     email_id: EmailId
     sent: Moment
     sender: Sender
-    to: Recipients
+    recipients: Recipients
     body: Body
     labels: list[LabelId]
 
@@ -201,56 +203,63 @@ class Mail(Server):
 
     @write
     def create_draft(
-        self, subject: Subject, body: Body, to: Recipients | None = None, cc: Copies | None = None, in_reply_to: EmailId | None = None
+        self,
+        subject: Subject,
+        body: Body,
+        recipients: Recipients | None = None,
+        cc: Copies | None = None,
+        in_reply_to: EmailId | None = None,
     ) -> Draft:
         """Save an email without sending it, if wanted as an answer in the thread of another; recipients may be added later."""
         thread_id = self._at_hand(in_reply_to).thread_id if in_reply_to else None
-        to, cc = _addresses(to, cc)
-        return self.drafts.add(Draft(DraftId(self.drafts.mint()), thread_id, to, cc, subject, body, self.now))
+        return self.drafts.add(Draft(DraftId(self.drafts.mint()), thread_id, *_addresses(recipients, cc), subject, body, self.now))
 
     @write(idempotent=True)
     def update_draft(
         self,
         draft_id: DraftId,
-        to: Recipients | None = None,
+        recipients: Recipients | None = None,
         cc: Copies | None = None,
         subject: Subject | None = None,
         body: Body | None = None,
     ) -> Draft:
         """Replace parts of a draft: what is given takes the place of what was there."""
         draft = self.drafts.get(draft_id)
-        require((to, cc, subject, body) != (None,) * 4, "invalid_argument", "nothing to change: give to, cc, subject or body")
-        to, cc = _addresses(draft.to if to is None else to, draft.cc if cc is None else cc)
-        subject, body = draft.subject if subject is None else subject, draft.body if body is None else body
-        return self.drafts.update(draft_id, to=to, cc=cc, subject=subject, body=body, updated=self.now)
+        given = {"recipients": recipients, "cc": cc, "subject": subject, "body": body}
+        require(given != dict.fromkeys(given), "invalid_argument", f"nothing to change: give at least one of {', '.join(given)}")
+        new = structs.replace(draft, updated=self.now, **{name: value for name, value in given.items() if value is not None})
+        recipients, cc = _addresses(new.recipients, new.cc)
+        return self.drafts.update(draft_id, recipients=recipients, cc=cc, subject=new.subject, body=new.body, updated=new.updated)
 
     @write
     def send_draft(self, draft_id: DraftId) -> Email:
         """Send a draft, which is then no longer a draft."""
         draft = self.drafts.get(draft_id)
-        require(draft.to, "failed_precondition", f"draft {draft_id} is addressed to nobody: add a recipient with update_draft first")
+        require(
+            draft.recipients, "failed_precondition", f"draft {draft_id} is addressed to nobody: add a recipient with update_draft first"
+        )
         self.drafts.remove(draft_id)
-        return self._send(draft.to, draft.cc, draft.subject, draft.body, draft.thread_id)
+        return self._send(draft.recipients, draft.cc, draft.subject, draft.body, draft.thread_id)
 
     @write
-    def send_email(self, to: Recipients, subject: Subject, body: Body, cc: Copies | None = None) -> Email:
+    def send_email(self, recipients: Recipients, subject: Subject, body: Body, cc: Copies | None = None) -> Email:
         """Write to somebody and send it at once; it begins a new thread."""
-        return self._send(*_addresses(to, cc), subject, body)
+        return self._send(*_addresses(recipients, cc), subject, body)
 
     @write
     def reply_email(self, email_id: EmailId, body: Body, reply_all: ReplyAll = False) -> Email:
         """Answer an email within its thread."""
         email, me = self._at_hand(email_id), self._me()
-        to = email.to if email.sender_address == me.address else [email.sender_address]
-        others = [a for a in dict.fromkeys([*email.to, *email.cc]) if a not in (me.address, *to)]
-        return self._send(to, others if reply_all else [], _prefixed("Re", email.subject), body, email.thread_id)
+        recipients = email.recipients if email.sender_address == me.address else [email.sender_address]
+        others = [a for a in dict.fromkeys([*email.recipients, *email.cc]) if a not in (me.address, *recipients)]
+        return self._send(recipients, others if reply_all else [], _prefixed("Re", email.subject), body, email.thread_id)
 
     @write
-    def forward_email(self, email_id: EmailId, to: Recipients, note: ForwardNote = "") -> Email:
+    def forward_email(self, email_id: EmailId, recipients: Recipients, note: ForwardNote = "") -> Email:
         """Send an email on to somebody else, with its attachments."""
         email = self._at_hand(email_id)
         body = f"{note}\n\n> From {email.sender}, {email.sent:%d %B %Y}\n> {email.body}".strip()
-        return self._send(*_addresses(to, []), _prefixed("Fwd", email.subject), body, email.thread_id, email.attachments)
+        return self._send(*_addresses(recipients, []), _prefixed("Fwd", email.subject), body, email.thread_id, email.attachments)
 
     # --- labels and the state of an email
 
@@ -314,9 +323,9 @@ class Mail(Server):
 
     def _receive(self, new: Incoming) -> None:
         thread_id = new.thread_id or self._new_thread(new.subject)
-        to, labels = [self._me().address], [INBOX, UNREAD]
-        email_id = EmailId(self.emails.mint())
-        self.emails.add(Email(email_id, thread_id, new.due, new.sender, new.sender_address, to, [], new.subject, new.body, labels))
+        email_id, me = EmailId(self.emails.mint()), [self._me().address]
+        texts = (new.subject, new.body, [INBOX, UNREAD])
+        self.emails.add(Email(email_id, thread_id, new.due, new.sender, new.sender_address, me, [], *texts))
 
     def _me(self) -> Mailbox:
         return next(iter(self.mailboxes))
@@ -325,17 +334,23 @@ class Mail(Server):
         return self.threads.add(Thread(ThreadId(self.threads.mint()), subject)).thread_id
 
     def _send(
-        self, to: list[str], cc: list[str], subject: str, body: str, thread_id: ThreadId | None = None, attachments: Sequence[str] = ()
+        self,
+        recipients: list[str],
+        cc: list[str],
+        subject: str,
+        body: str,
+        thread_id: ThreadId | None = None,
+        attachments: Sequence[str] = (),
     ) -> Email:
-        me = self._me()
-        require(to, "invalid_argument", "an email needs at least one recipient in to")
-        used = sum(len(e.to) + len(e.cc) for e in self.emails if SENT in e.labels and self.now - e.sent < timedelta(days=1))
-        left = me.daily_limit - used
-        require(len(to) + len(cc) <= left, "resource_exhausted", f"only {left} of {me.daily_limit} recipients a day are left")
-        labels = sorted([SENT, INBOX, UNREAD] if me.address in (*to, *cc) else [SENT])
-        thread_id = thread_id or self._new_thread(subject)
-        email_id = EmailId(self.emails.mint())
-        return self.emails.add(Email(email_id, thread_id, self.now, me.name, me.address, to, cc, subject, body, labels, list(attachments)))
+        me, everybody = self._me(), [*recipients, *cc]
+        require(recipients, "invalid_argument", "an email needs at least one recipient")
+        sent = [e for e in self.emails if SENT in e.labels and self.now - e.sent < timedelta(days=1)]
+        left = me.daily_limit - sum(len(e.recipients) + len(e.cc) for e in sent)
+        require(len(everybody) <= left, "resource_exhausted", f"only {left} of {me.daily_limit} recipients a day are left")
+        labels = [INBOX, SENT, UNREAD] if me.address in everybody else [SENT]
+        thread_id, email_id = thread_id or self._new_thread(subject), EmailId(self.emails.mint())
+        texts = (recipients, cc, subject, body, labels, list(attachments))
+        return self.emails.add(Email(email_id, thread_id, self.now, me.name, me.address, *texts))
 
     def _at_hand(self, email_id: EmailId) -> Email:
         """An email that is not in the trash or in spam."""
@@ -356,12 +371,12 @@ class Mail(Server):
         return self.emails.update(email.email_id, labels=sorted(labels, key=lambda x: self.labels.get(x).name), trashed=trashed)
 
 
-def _addresses(to: list[str] | None, cc: list[str] | None) -> tuple[list[str], list[str]]:
+def _addresses(recipients: list[str] | None, cc: list[str] | None) -> tuple[list[str], list[str]]:
     """Both lists in lower case. Nobody may be named twice."""
-    names = [[a.lower() for a in some or []] for some in (to, cc)]
-    twice = next((a for a, times in Counter(names[0] + names[1]).items() if times > 1), None)
-    require(twice is None, "invalid_argument", f"{twice} is named twice among the recipients")
-    return names[0], names[1]
+    first, second = ([address.lower() for address in some or []] for some in (recipients, cc))
+    twice = [address for address, times in Counter([*first, *second]).items() if times > 1]
+    require(not twice, "invalid_argument", f"{', '.join(twice)}: named twice among the recipients")
+    return first, second
 
 
 def _prefixed(prefix: str, subject: str) -> str:

@@ -1,20 +1,21 @@
 """A fortnight of flights between European cities, hotels and cars in each of them, and one customer's bookings: past and to
 come, on hold, cancelled, one that cannot be refunded and one that another person travels on."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, time, timedelta
 
 from prove.servers.maker import Maker
 from servers.travel_booking.tools import (
     BUSINESS_ROWS,
+    FARES,
     Airport,
-    Booking,
     Car,
     Flight,
     Hotel,
+    Itinerary,
     Profile,
     Room,
     TravelBooking,
+    cabin_of,
 )
 
 AIRPORTS = (
@@ -49,7 +50,9 @@ ROUTES = (  # from, to, minutes in the air, usual lowest fare in cents, flights 
 )
 AIRLINES = (("A9", "Aurelia Air"), ("M2", "Meridian Airways"), ("N4", "Northwind"), ("S6", "Solenne"))
 AIRCRAFT = ("Airbus A320neo", "Airbus A220-300", "Boeing 737-800", "Embraer E195")
-DAYS = 12  # of flights on sale
+DAYS = 11  # of flights on sale
+BUSINESS_SEATS = [f"{row}{letter}" for row in range(1, BUSINESS_ROWS + 1) for letter in "ACDF"]
+ECONOMY_SEATS = [f"{row}{letter}" for row in range(BUSINESS_ROWS + 1, 31) for letter in "ABCDEF"]
 
 HOTELS = (  # name, stars, lowest price of a single in cents
     ("Grand Aurora", 5, 24500),
@@ -87,13 +90,13 @@ def populate(travel: TravelBooking, make: Maker) -> None:
 def _flights(travel: TravelBooking, make: Maker) -> None:
     """Each flight has its number, airline, hour and price, and flies every day; what is left to sell differs by day."""
     number = make.between(100, 130)
-    for origin, destination, minutes, usual, daily in _both_ways():
+    for origin, destination, minutes, usual, daily in [*ROUTES, *((to, at, m, u, n) for at, to, m, u, n in ROUTES)]:
         for part in range(daily):
             code, airline = make.pick(AIRLINES)
             number += make.between(1, 9)
             hour, minute = (make.between(6, 11), make.between(14, 19))[part], make.between(0, 55, 5)
             price, aircraft = usual * make.between(80, 140) // 100, make.pick(AIRCRAFT)
-            for ahead in (-20, *range(-1, DAYS)):
+            for ahead in (-20, *range(DAYS)):
                 departs = datetime.combine(make.day(ahead), time(hour, minute), UTC)
                 times = (departs.date(), departs, departs + timedelta(minutes=minutes))
                 weekend = 120 if departs.weekday() in (4, 6) else 100  # Fridays and Sundays are dearer
@@ -102,17 +105,9 @@ def _flights(travel: TravelBooking, make: Maker) -> None:
                 travel.flights.add(Flight(flight_id, name, origin, destination, *times, lowest, airline, aircraft, seats))
 
 
-def _both_ways() -> Iterator[tuple[str, str, int, int, int]]:
-    for origin, destination, *rest in ROUTES:
-        yield origin, destination, *rest
-        yield destination, origin, *rest
-
-
 def _seats(make: Maker) -> list[str]:
     """Which seats are left to sell: some in each cabin, and none on a full flight."""
-    business = make.some([f"{row}{letter}" for row in range(1, BUSINESS_ROWS + 1) for letter in "ACDF"], make.between(0, 4))
-    economy = make.some([f"{row}{letter}" for row in range(4, 31) for letter in "ABCDEF"], make.between(0, 9))
-    return business + economy
+    return make.some(BUSINESS_SEATS, make.between(0, 4)) + make.some(ECONOMY_SEATS, make.between(0, 8))
 
 
 def _hotels(travel: TravelBooking, make: Maker, city: str) -> None:
@@ -168,17 +163,15 @@ def _ticket(travel: TravelBooking, make: Maker, ahead: int, hours_ago: int, fare
 
 
 def _stay(travel: TravelBooking, make: Maker, city: str, ahead: int, nights: int, refundable: bool = True) -> None:
-    free = [h for h in travel.hotels.where(city=city) if not {make.day(ahead + n) for n in range(nights)} & set(h.full_nights)]
-    kept = [h for h in free if (h.free_cancellation_days is not None) == refundable] or free or list(travel.hotels.where(city=city))
-    hotel = make.pick(kept)
-    if free:
-        travel.book_hotel(hotel.hotel_id, "double", make.day(ahead), nights)
+    wanted = {make.day(ahead + n) for n in range(nights)}
+    free = [h for h in travel.hotels.where(city=city) if wanted.isdisjoint(h.full_nights)]
+    fitting = [h for h in free if (h.free_cancellation_days is not None) == refundable]
+    if free:  # in most worlds; sometimes a city is full
+        travel.book_hotel(make.pick(fitting or free).hotel_id, "double", make.day(ahead), nights)
 
 
 def _itineraries(travel: TravelBooking, make: Maker) -> None:
-    past, coming, empty, mixed = make.shuffled(TRIPS)
-    for name in (past, coming, empty, mixed):
-        travel.create_itinerary(name)
-    trips = [i.itinerary_id for i in travel.itineraries]
-    for booking in travel.bookings:
-        pass
+    past = [b.booking_id for b in travel.bookings if b.status == "completed"]
+    coming = [b.booking_id for b in travel.bookings if b.starts.date() == make.day(3)]
+    for name, bookings in zip(make.shuffled(TRIPS), (past, coming, []), strict=False):
+        travel.itineraries.add(Itinerary(travel.itineraries.mint(), name, bookings))

@@ -41,10 +41,10 @@ def test_an_email_in_the_trash_is_answered_only_after_it_was_taken_out(mail):
 
 
 def test_a_reply_goes_to_the_sender_in_the_same_thread_and_reply_all_to_everybody_else_too(mail):
-    mail.servers["email"].emails.update("MSG-61001", to=["b@example.com"], cc=["c@example.com"], subject="Re: Lunch", labels=[])
+    mail.servers["email"].emails.update("MSG-61001", recipients=["b@example.com"], cc=["c@example.com"], subject="Re: Lunch", labels=[])
     asked = mail.call("read_email", {"email_id": "MSG-61001"}).value
     reply = mail.call("reply_email", {"email_id": "MSG-61001", "body": "Fine."}).value
-    assert (reply["to"], reply["cc"], reply["subject"]) == ([asked["sender_address"]], [], "Re: Lunch")
+    assert (reply["recipients"], reply["cc"], reply["subject"]) == ([asked["sender_address"]], [], "Re: Lunch")
     assert reply["thread_id"] == asked["thread_id"]
     everybody = mail.call("reply_email", {"email_id": "MSG-61001", "body": "Fine.", "reply_all": True}).value
     assert everybody["cc"] == ["b@example.com", "c@example.com"]
@@ -52,7 +52,7 @@ def test_a_reply_goes_to_the_sender_in_the_same_thread_and_reply_all_to_everybod
 
 def test_a_forwarded_email_keeps_its_attachments(mail):
     mail.servers["email"].emails.update("MSG-61001", attachments=["plan.pdf"], subject="Plan", labels=[])
-    sent = mail.call("forward_email", {"email_id": "MSG-61001", "to": ["d@example.com"], "note": "See below."}).value
+    sent = mail.call("forward_email", {"email_id": "MSG-61001", "recipients": ["d@example.com"], "note": "See below."}).value
     assert (sent["subject"], sent["attachments"]) == ("Fwd: Plan", ["plan.pdf"])
     assert sent["body"].startswith("See below.")
 
@@ -60,8 +60,8 @@ def test_a_forwarded_email_keeps_its_attachments(mail):
 def test_a_draft_without_a_recipient_is_sent_only_once_it_has_one(mail):
     draft = mail.call("create_draft", {"subject": "Hello", "body": "Hi."}).value["draft_id"]
     assert mail.call("send_draft", {"draft_id": draft}).code == "failed_precondition"
-    mail.call("update_draft", {"draft_id": draft, "to": ["D@example.com"]})
-    assert mail.call("send_draft", {"draft_id": draft}).value["to"] == ["d@example.com"]
+    mail.call("update_draft", {"draft_id": draft, "recipients": ["D@example.com"]})
+    assert mail.call("send_draft", {"draft_id": draft}).value["recipients"] == ["d@example.com"]
     assert mail.call("send_draft", {"draft_id": draft}).code == "not_found"
 
 
@@ -69,10 +69,10 @@ def test_only_so_many_recipients_a_day(mail):
     mail.advance(days=2)  # nothing was sent in the last day
     letter = {"subject": "News", "body": "Here they are."}
     for batch in range(5):
-        assert mail.call("send_email", {**letter, "to": [f"r{batch}.{n}@example.com" for n in range(10)]}).ok
-    assert mail.call("send_email", {**letter, "to": ["one.more@example.com"]}).code == "resource_exhausted"
+        assert mail.call("send_email", {**letter, "recipients": [f"r{batch}.{n}@example.com" for n in range(10)]}).ok
+    assert mail.call("send_email", {**letter, "recipients": ["one.more@example.com"]}).code == "resource_exhausted"
     mail.advance(days=1)
-    assert mail.call("send_email", {**letter, "to": ["one.more@example.com"]}).ok
+    assert mail.call("send_email", {**letter, "recipients": ["one.more@example.com"]}).ok
 
 
 def test_new_mail_arrives_unread_as_time_passes(mail):

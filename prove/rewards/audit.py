@@ -1,0 +1,74 @@
+"""The audit: what cheating and broken policies get, live, beside what gold gets.
+
+A reward is as good as the worst policy that it cannot tell from a good one. Every cheat plays every task on a session of
+its own; a rollout whose calls are gold's own is left out (a task without reads has none to double).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from prove.episode import Episode, play
+from prove.policies import Oracle
+from prove.records import Conversation
+from prove.rewards.cheats import cheats
+from prove.rewards.reward import PAPER, STRICT, reward
+from prove.synthesis.dataset import PAPER_MIX, Plan, item
+
+PRESETS = {"paper": PAPER, "strict": STRICT}
+
+#: How far below gold a rollout still counts as mistaken for it.
+MARGIN = {"paper": 0.1, "strict": 0.3}
+
+
+def tasks(n: int, servers: Sequence[str] = (), seed: int = 0) -> list[Conversation]:
+    """`n` certified conversations in the paper's mix of kinds. Raises LookupError where so many cannot be made."""
+    plan = Plan(n, seed, tuple(servers), "validation", tuple(PAPER_MIX.items()))
+    made = (record for i in range(20 * n + 100) if (record := item(plan, i)[0]) is not None)
+    found = [record for record, _ in zip(made, range(n), strict=False)]
+    if len(found) < n:
+        raise LookupError(f"only {len(found)} of {n} tasks could be made on {', '.join(plan.homes)}: ask for fewer, or for more servers")
+    return found
+
+
+def rollouts(conversations: Sequence[Conversation], tell: Callable[[int, int], None] = lambda done, n: None) -> pd.DataFrame:
+    """Every policy on every task, one row each: `policy`, `task`, `goal`, `calls`, `paper`, `strict`; gold's rows too."""
+    players = {"gold": Oracle(), **cheats(conversations)}
+    rows, right = list[dict[str, Any]](), dict[str, tuple[Any, ...]]()
+    for number, (name, policy) in enumerate(players.items()):
+        for episode in play(policy, conversations):
+            done = tuple((call.name, call.arguments) for call in episode.calls)
+            if name == "gold":
+                right[episode.conversation.id] = done
+            elif done == right[episode.conversation.id]:
+                continue
+            rows.append(_row(name, episode))
+        tell(number + 1, len(players))
+    return pd.DataFrame(rows)
+
+
+def _row(policy: str, episode: Episode) -> dict[str, Any]:
+    trajectory = episode.trajectory()
+    scores = {name: reward(trajectory, weights) for name, weights in PRESETS.items()}
+    return {"policy": policy, "task": episode.conversation.id, "goal": episode.goal_reached(), "calls": len(episode.calls), **scores}
+
+
+def table(rows: pd.DataFrame) -> pd.DataFrame:
+    """One line a policy: `n` tasks, mean `calls`, share of `goal` reached; and for each preset the mean, the standard deviation,
+    the share of tasks on which it comes within the preset's margin of gold or above (`near`), and the share of these on which it
+    does so without reaching the goal (`fooled`), both over `n`."""
+    gold = rows[rows.policy == "gold"].set_index("task")
+    groups = rows.groupby("policy", sort=False)
+    out = groups.agg(n=("task", "size"), calls=("calls", "mean"), goal=("goal", "mean"))
+    for name in PRESETS:
+        near = rows[name] >= rows.task.map(gold[name]) - MARGIN[name] - 1e-9
+        by_policy = pd.DataFrame({"policy": rows.policy, "near": near, "fooled": near & ~rows.goal}).groupby("policy", sort=False).mean()
+        out[f"{name}_mean"], out[f"{name}_std"] = groups[name].mean(), groups[name].std(ddof=0)
+        out[f"{name}_near"], out[f"{name}_fooled"] = by_policy.near, by_policy.fooled
+    return out
+
+
+def audit(n: int = 200, servers: Sequence[str] = (), seed: int = 0, tell: Callable[[int, int], None] = lambda d, n: None) -> pd.DataFrame:
+    """The table of `n` tasks. The same seed gives the same table."""
+    return table(rollouts(tasks(n, servers, seed), tell))

@@ -1,0 +1,139 @@
+"""Trajectories from anywhere: JSON lines of chat-completions messages with tool calls, beside their ground truth.
+
+    {"tools": [...], "messages": [...], "ground_truth": [[{"name": ..., "arguments": {...}}, ...], ...]}
+
+`tools` are functions (`{"type": "function", "function": {"name", "parameters"}}`) or just `{"name", "parameters"}`. `ground_truth` is
+a list of calls, or one such list a turn; a call's `after` holds the positions, in the whole of it, of the calls that must come
+first. A call succeeded if a tool message answers it that reports no error: none with `is_error`, none whose content is a
+JSON object with `error`. A call that nobody answered was not executed. Arguments that are no JSON object are kept as unreadable.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from prove.records import BadRecord
+from prove.rewards.trajectory import Call, Step, Trajectory
+
+_KIND = {dict: "an object", list: "a list", str: "a text", int: "a whole number"}
+_MISSING: Any = object()
+
+
+class _Wrong(ValueError):
+    """What is wrong with a line, and where in it."""
+
+
+def are_messages(path: Path) -> bool:
+    """Whether a file's first line is of this form and not a conversation of `prove synthesize`."""
+    with path.open("rb") as file:
+        first = next((line for line in file if line.strip()), b"")
+    return b'"messages"' in first and b'"turns"' not in first
+
+
+def read_trajectories(path: Path) -> list[Trajectory]:
+    """The trajectories of a file. Raises `BadRecord` with the number of the line that is wrong, FileNotFoundError for no file."""
+    out = []
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                try:
+                    out.append(_trajectory(_decoded(line)))
+                except _Wrong as wrong:
+                    raise BadRecord(f"{path}, line {number}: {wrong}") from None
+    if not out:
+        raise BadRecord(f"{path}: no line in it")
+    return out
+
+
+def _decoded(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _Wrong(f"not JSON: {error}") from None
+
+
+def _trajectory(line: Any) -> Trajectory:
+    record = _expect(line, dict, "the line")
+    schemas = dict(_schema(t, f"tools[{i}]") for i, t in enumerate(_part(record, "tools", list)))
+    messages = [_expect(m, dict, f"messages[{i}]") for i, m in enumerate(_part(record, "messages", list))]
+    return Trajectory(schemas, tuple(_steps(_part(record, "ground_truth", list))), tuple(_calls(messages)))
+
+
+def _part(record: dict[str, Any], name: str, kind: type, where: str = "", default: Any = _MISSING) -> Any:
+    if name not in record and default is not _MISSING:
+        return default
+    if name not in record:
+        raise _Wrong(f"{where or 'the line'} has no {name!r}; expected {_KIND[kind]} there")
+    return _expect(record[name], kind, f"{where}.{name}" if where else name)
+
+
+def _expect(value: Any, kind: type, where: str) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise _Wrong(f"{where} must be {_KIND[kind]}, got {json.dumps(value)[:60]}")
+    return value
+
+
+def _schema(tool: Any, where: str) -> tuple[str, dict[str, Any]]:
+    tool = _expect(tool, dict, where)
+    function = _part(tool, "function", dict, where, tool)
+    schema = _part(function, "parameters", dict, where, {})
+    properties = _part(schema, "properties", dict, f"{where}.parameters", {})
+    _part(schema, "required", list, f"{where}.parameters", [])
+    _part(schema, "required", list, f"{where}.parameters", [])
+    for name, spec in properties.items():
+        _expect(spec, dict, f"{where}.parameters.properties.{name}")
+    return _part(function, "name", str, where), schema
+
+
+def _answers(messages: list[Any], asked: int) -> dict[str, bool]:
+    """Which calls of the message at `asked` were answered, by id, and whether without an error: ids may come again later."""
+    out: dict[str, bool] = {}
+    for i, message in enumerate(messages[asked + 1 :], asked + 1):
+        if message.get("role") == "assistant":
+            break
+        if message.get("role") == "tool":
+            fine = not (message.get("is_error") or _is_error(message.get("content")))
+            out[_part(message, "tool_call_id", str, f"messages[{i}]")] = fine
+    return out
+
+
+def _is_error(content: Any) -> bool:
+    if isinstance(content, list):  # parts of a text
+        content = "".join(p.get("text", "") for p in content if isinstance(p, dict))
+    try:
+        value = json.loads(content) if isinstance(content, str) else content
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and bool(value.get("error"))
+
+
+def _calls(messages: list[Any]) -> Iterator[Call]:
+    for i, message in enumerate(messages):
+        asked = message.get("tool_calls") or []
+        answers = _answers(messages, i) if asked else {}
+        for j, call in enumerate(_expect(asked, list, f"messages[{i}].tool_calls")):
+            where = f"messages[{i}].tool_calls[{j}]"
+            function = _part(_expect(call, dict, where), "function", dict, where)
+            arguments = _arguments(function.get("arguments"))
+            ok = arguments is not None and answers.get(_part(call, "id", str, where), False)
+            yield Call(_part(function, "name", str, f"{where}.function"), arguments, ok)
+
+
+def _arguments(given: Any) -> dict[str, Any] | None:
+    try:
+        value = json.loads(given or "{}") if isinstance(given, str | None) else given
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _steps(ground_truth: list[Any]) -> Iterator[Step]:
+    nested = bool(ground_truth) and all(isinstance(turn, list) for turn in ground_truth)
+    for i, call in enumerate([c for turn in ground_truth for c in turn] if nested else ground_truth):
+        where = f"ground_truth call {i}"
+        call = _expect(call, dict, where)
+        after = tuple(_expect(a, int, f"{where}.after") for a in _part(call, "after", list, where, []))
+        if not all(0 <= a < i for a in after):
+            raise _Wrong(f"{where}.after must hold positions of earlier calls (0 to {i - 1}), got {list(after)}")
+        yield Step(_part(call, "name", str, where), _part(call, "arguments", dict, where, {}), after)

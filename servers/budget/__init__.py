@@ -1,0 +1,1 @@
+"""A household budget: categories with monthly limits, expenses, income, savings goals."""
