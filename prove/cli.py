@@ -130,12 +130,56 @@ def synthesize(
     typer.echo(f"{n} conversations in {out}; rejected tries: " + (", ".join(f"{k} {v}" for k, v in rejects.most_common()) or "none"))
 
 
-@app.command(epilog="Example: `prove score conversations.jsonl`")
+@app.command(epilog="Example: `prove score conversations.jsonl`, or `prove score --audit -n 200 --servers banking,email`")
 def score(
-    file: Annotated[Path, typer.Argument(help="Conversations made by `prove synthesize`.")],
-    policy: Annotated[str, typer.Option(help="oracle or silent: who plays them.")] = "oracle",
+    file: Annotated[Path | None, typer.Argument(help="Conversations of `prove synthesize`, or JSON lines of tool-call messages.")] = None,
+    policy: Annotated[str, typer.Option(help="oracle or silent: who plays the conversations.")] = "oracle",
+    audit: Annotated[bool, typer.Option("--audit", help="No file: what cheating policies get on fresh tasks, live.")] = False,
+    n: Annotated[int, typer.Option("-n", min=2, help="How many tasks the audit plays.")] = 200,
+    servers: Servers = "",
+    seed: Seed = 0,
+    picture: Annotated[Path | None, typer.Option(help="Draw the audit into this file (.svg, .pdf, .png).")] = None,
 ) -> None:
-    """Play conversations live and score every reward component."""
+    """Score every reward component: of conversations played live, of recorded messages, or of cheating policies."""
+    from prove.rewards.messages import are_messages
+
+    if audit == (file is not None):
+        fail("name either a file to score or --audit")
+    if file is None:
+        _score_cheats(n, chosen(servers), seed, picture)
+    elif are_messages(file):
+        _score_messages(file)
+    else:
+        _score_conversations(file, policy)
+
+
+def _score_cheats(n: int, servers: list[str], seed: int, picture: Path | None) -> None:
+    from prove.progress import Progress
+    from prove.rewards import agreement, audit
+
+    with Progress("tasks") as tell:
+        tasks = audit.tasks(n, servers, seed, tell)
+    with Progress("policies") as tell:
+        table = audit.table(audit.rollouts(tasks, tell))
+    with Progress("sizes of damage") as tell:
+        agrees = agreement.agreement(agreement.rollouts(tasks, seed, tell), seed)
+    typer.echo(table.to_string(float_format="{:.3f}".format))
+    typer.echo("\nRank correlation with the goal and with the damage done to gold; agreement within a task:")
+    typer.echo(agrees.to_string(float_format="{:.3f}".format))
+    if picture:
+        from prove import figures, figures_rewards
+
+        figures.save(figures_rewards.audit(table), picture)
+
+
+def _score_messages(file: Path) -> None:
+    from prove.rewards.messages import read_trajectories, scores
+
+    table = scores(read_trajectories(file))
+    typer.echo(table.to_string(float_format="{:.3f}".format, na_rep="-"))
+
+
+def _score_conversations(file: Path, policy: str) -> None:
     from prove.benchmarks.heldout import evaluate, summary
     from prove.policies import SILENT, Oracle
     from prove.records import read_conversations

@@ -13,7 +13,7 @@ from prove.rewards.components import in_order, levels
 from prove.rewards.reward import Explanation
 
 PRESET_COLOURS = {"paper": BLUE, "strict": ORANGE}
-_LEVEL_COLOURS = (RED, RED, ORANGE, GREEN)  # no such tool, malformed, refused, succeeded
+_LEVEL_NOTES = (": no such tool", ": malformed", ": refused", "")
 
 
 def waterfall(why: Explanation) -> Figure:
@@ -45,10 +45,11 @@ def _matches(axes: Any, why: Explanation) -> None:
     fine = {m.step for m in in_order(steps, why.matches)}
     done = {m.step for m in why.matches}
     for i, step in enumerate(steps):
-        axes.text(0.36, i, step.name, ha="right", va="center", fontsize=8, color="black" if i in done else RED)
+        axes.text(0.36, i, step.name if i in done else f"{step.name}: not done", **_place(i in done))
     for j, call in enumerate(calls):
-        colour = _LEVEL_COLOURS[levels(call, why.trajectory.schemas)]
-        axes.text(0.64, j, call.name or "unreadable", va="center", fontsize=8, color=colour)
+        level = levels(call, why.trajectory.schemas)
+        label = (call.name or "unreadable") + _LEVEL_NOTES[level]
+        axes.text(0.64, j, label, va="center", fontsize=8, color="black" if level == 3 else RED)
     for m in why.matches:
         style = {"color": GREY, "linestyle": "-" if m.step in fine else "--", "linewidth": 0.8 + 1.2 * m.equal}
         axes.add_patch(ConnectionPatch((0.38, m.step), (0.62, m.call), "data", "data", **style))
@@ -59,6 +60,10 @@ def _matches(axes: Any, why: Explanation) -> None:
     axes.set_xlim(0, 1)
     axes.set_ylim(max(len(steps), len(calls), 1) - 0.4, -1.6)
     axes.axis("off")
+
+
+def _place(done: bool) -> dict[str, Any]:
+    return {"ha": "right", "va": "center", "fontsize": 8, "color": "black" if done else RED}
 
 
 def audit(table: pd.DataFrame) -> Figure:

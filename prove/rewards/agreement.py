@@ -1,7 +1,8 @@
 """Whether a reward means what it should: how it ranks gold with damage of known size against what came of it.
 
 The damage is done at random to gold's calls and played live, so that goal and end state are those of a real session. An audit
-asks about the worst policy; this asks about the usual one, which is nearly right.
+asks about the worst policy; this asks about the usual one, which is nearly right. The strict preset looks at the end state,
+which is a part of the goal: that it agrees with the goal better than others is partly its own input.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,13 +20,13 @@ from prove.rewards.cheats import Cheat, harmless_reads, wrong
 from prove.rewards.reward import PRESETS, reward
 
 SIZES = range(7)  # edits done to gold
-RESAMPLES = 1000
+RESAMPLES = 1000  # a rank correlation costs more than a mean
 
 Turns = list[list[ToolCall]]
 
 
 def damaged(episode: Episode, size: int, rng: Random) -> Turns:
-    """Gold's calls turn by turn, with `size` edits, each of which changes something."""
+    """Gold's calls turn by turn, with `size` edits, each of which changes something (and may mend what another one broke)."""
     turns = [[ToolCall(c.name, c.arguments) for c in turn.calls] for turn in episode.conversation.turns]
     for _ in range(size):
         before = [list(turn) for turn in turns]
@@ -109,13 +110,13 @@ def rollouts(conversations: Sequence[Conversation], seed: int = 0, tell: Callabl
 # --- how well they agree
 
 
-def agreement(rows: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+def agreement(rows: pd.DataFrame, seed: int = 0, resamples: int = RESAMPLES) -> pd.DataFrame:
     """One line a preset: its rank correlation (Spearman's) with the `goal` reached and with the `damage`, and how often, of two
     rollouts of one task of which one reached the goal, that one has the higher reward (`within`, ties half). Each with its 95 %
     percentile bootstrap interval (`_low`, `_high`), tasks resampled.
     """
     tasks = [group.index.to_numpy() for _, group in rows.reset_index(drop=True).groupby("task")]
-    picks_R_T = np.random.default_rng(seed).integers(0, len(tasks), (RESAMPLES, len(tasks)))
+    picks_R_T = np.random.default_rng(seed).integers(0, len(tasks), (resamples, len(tasks)))
     columns = {name: rows[name].to_numpy(float) for name in ("goal", "damage", *PRESETS)}
     out = {}
     for preset in PRESETS:

@@ -18,21 +18,28 @@ from prove.synthesis.dataset import PAPER_MIX, Plan, item
 
 PRESETS = {"paper": PAPER, "strict": STRICT}
 
+Tell = Callable[[int, int], None]  # how many of how many are done
+
 #: How far below gold a rollout still counts as mistaken for it.
 MARGIN = {"paper": 0.1, "strict": 0.3}
 
 
-def tasks(n: int, servers: Sequence[str] = (), seed: int = 0) -> list[Conversation]:
+def tasks(n: int, servers: Sequence[str] = (), seed: int = 0, tell: Tell = lambda done, n: None) -> list[Conversation]:
     """`n` certified conversations in the paper's mix of kinds. Raises LookupError where so many cannot be made."""
     plan = Plan(n, seed, tuple(servers), "validation", tuple(PAPER_MIX.items()))
-    made = (record for i in range(20 * n + 100) if (record := item(plan, i)[0]) is not None)
-    found = [record for record, _ in zip(made, range(n), strict=False)]
+    found: list[Conversation] = []
+    for i in range(20 * n + 100):
+        record, _ = item(plan, i)
+        found += [record] if record else []
+        tell(len(found), n)
+        if len(found) == n:
+            break
     if len(found) < n:
         raise LookupError(f"only {len(found)} of {n} tasks could be made on {', '.join(plan.homes)}: ask for fewer, or for more servers")
     return found
 
 
-def rollouts(conversations: Sequence[Conversation], tell: Callable[[int, int], None] = lambda done, n: None) -> pd.DataFrame:
+def rollouts(conversations: Sequence[Conversation], tell: Tell = lambda done, n: None) -> pd.DataFrame:
     """Every policy on every task, one row each: `policy`, `task`, `goal`, `calls`, `paper`, `strict`; gold's rows too."""
     players = {"gold": Oracle(), **cheats(conversations)}
     rows, right = list[dict[str, Any]](), dict[str, tuple[Any, ...]]()
@@ -67,8 +74,3 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
         out[f"{name}_mean"], out[f"{name}_std"] = groups[name].mean(), groups[name].std(ddof=0)
         out[f"{name}_near"], out[f"{name}_fooled"] = by_policy.near, by_policy.fooled
     return out
-
-
-def audit(n: int = 200, servers: Sequence[str] = (), seed: int = 0, tell: Callable[[int, int], None] = lambda d, n: None) -> pd.DataFrame:
-    """The table of `n` tasks. The same seed gives the same table."""
-    return table(rollouts(tasks(n, servers, seed), tell))

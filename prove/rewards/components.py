@@ -49,6 +49,8 @@ def well_formed(arguments: Any, schema: dict[str, Any]) -> bool:
 
 
 def _has_type(value: Any, json_type: str | list[str] | None) -> bool:
+    if type(value) is str and json_type == "string":
+        return True  # nearly always
     names = [json_type] if isinstance(json_type, str) else json_type or list(_PYTHON_TYPES)
     if isinstance(value, bool):
         return "boolean" in names

@@ -39,11 +39,13 @@ def _match_tool(trajectory: Trajectory, schema: dict[str, Any], at_steps: list[i
     steps, calls = [trajectory.ground_truth[i] for i in at_steps], [trajectory.calls[j] for j in at_calls]
     given = [with_defaults(call.arguments, schema) for call in calls]
     equal = [[equal_values(step, arguments, schema) for arguments in given] for step in steps]
-    weights = _weights(equal, steps, calls)
-    if len(steps) == 1:  # the usual case, and the whole of a long rollout's cost
-        chosen: list[int | None] = [max(range(len(calls)), key=weights[0].__getitem__)]
+    if len(steps) == len(calls) == 1:  # the usual case by far
+        chosen: list[int | None] = [0]
+    elif len(steps) == 1:
+        (row,) = _weights(equal, steps, calls)
+        chosen = [max(range(len(calls)), key=row.__getitem__)]
     else:
-        chosen = assign(weights)
+        chosen = assign(_weights(equal, steps, calls))
     return [
         Match(at_steps[i], at_calls[j], count / len(steps[i].arguments) if steps[i].arguments else 1.0)
         for i, j in enumerate(chosen)
@@ -126,10 +128,10 @@ def equal_values(step: Step, given: dict[str, Any], schema: dict[str, Any]) -> i
 
 def same_value(a: Any, b: Any, schema: dict[str, Any]) -> bool:
     """JSON equality: 5 equals 5.0, True is no number, and case counts unless the schema says `x-case-insensitive`."""
-    if isinstance(a, bool) or isinstance(b, bool):
-        return a is b
     if isinstance(a, str) and isinstance(b, str):
         return a.casefold() == b.casefold() if schema.get("x-case-insensitive") else a == b
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
     if isinstance(a, list) and isinstance(b, list):
         items = schema.get("items", {})
         return len(a) == len(b) and all(same_value(x, y, items) for x, y in zip(a, b, strict=True))

@@ -13,7 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from prove.records import BadRecord
+from prove.rewards.reward import COMPONENTS, STRICT, explain, reward
 from prove.rewards.trajectory import Call, Step, Trajectory
 
 _KIND = {dict: "an object", list: "a list", str: "a text", int: "a whole number"}
@@ -44,6 +47,16 @@ def read_trajectories(path: Path) -> list[Trajectory]:
     if not out:
         raise BadRecord(f"{path}: no line in it")
     return out
+
+
+def scores(trajectories: list[Trajectory]) -> pd.DataFrame:
+    """One row a trajectory and their `mean`: the paper's components and total, and the strict total. The end state of recorded
+    messages is not known, so that the strict total does not look at it."""
+    whys = [explain(t) for t in trajectories]
+    rows = [{n: getattr(w, n) for n in COMPONENTS} | {"paper": w.total, "strict": reward(w.trajectory, STRICT)} for w in whys]
+    table = pd.DataFrame(rows, index=range(1, len(rows) + 1), dtype=float)
+    table.loc["mean"] = table.mean()
+    return table
 
 
 def _decoded(line: bytes) -> Any:

@@ -9,8 +9,10 @@ from servers.budget.tools import Budget
 def invariants(budget: Budget) -> Iterator[str]:
     names = Counter(c.name.casefold() for c in budget.categories)
     yield from (f"{count} categories are called {name!r}" for name, count in names.items() if count > 1)
+    moved = 0
     for category in budget.categories:
         months = list(budget._history(category))
+        moved += sum(m.moved for m in months)
         short = min(m.available for m in months)
         if category.strict and short < 0:
             yield f"{category.category_id} is strict and {-short} cents short"
@@ -19,7 +21,7 @@ def invariants(budget: Budget) -> Iterator[str]:
             yield f"{category.category_id}: what is available is not what it got less what was spent"
         if sum(m.spent for m in months) != sum(e.amount for e in budget.expenses.where(category_id=category.category_id)):
             yield f"{category.category_id}: an expense falls into no month"
-    if sum(m.moved for c in budget.categories for m in budget._history(c)):
+    if moved:
         yield "moving money between categories made or lost some"
     for expense in budget.expenses:
         if expense.category_id not in budget.categories:

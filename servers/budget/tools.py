@@ -333,11 +333,12 @@ class Budget(Server):
 
 
 def _month_of(day: date) -> Month:
-    return f"{day:%Y-%m}"
+    return day.isoformat()[:7]
 
 
 def _month_after(month: Month) -> Month:
-    return _month_of(date.fromisoformat(f"{month}-01") + relativedelta(months=1))
+    year, last = divmod(int(month[:4]) * 12 + int(month[5:]), 12)
+    return f"{year}-{last + 1:02}"
 
 
 def _months_between(first: Month, last: Month) -> int:

@@ -83,7 +83,7 @@ class Appointment(Record):
     appointment_id: str
     email: EmailAddress
     start: Moment
-    minutes: Minutes
+    duration: Minutes
 
 
 class Calendar(Record):
@@ -104,7 +104,7 @@ class Event(Record):
     calendar_id: CalendarId
     summary: Summary
     start: Moment  # of a series: of its first instance
-    minutes: Minutes
+    duration: Minutes
     location: Place
     notes: Notes
     organizer: EmailAddress
@@ -122,7 +122,7 @@ class Instance(Record):
     day: Day  # on which the rule puts it, even if it was moved
     summary: Summary
     start: Moment
-    minutes: Minutes
+    duration: Minutes
     location: Place
     status: Literal["regular", "changed", "cancelled"] = "regular"
 
@@ -218,11 +218,11 @@ class Calendars(Server):
 
     @write
     def create_event(
-        self, calendar_id: CalendarId, summary: Summary, start: StartTime, minutes: Minutes, location: Place = "", notes: Notes = ""
+        self, calendar_id: CalendarId, summary: Summary, start: StartTime, duration: Minutes, location: Place = "", notes: Notes = ""
     ) -> Booked:
         """Put a single event into a calendar; says what it overlaps with."""
         event_id, start = EventId(self.events.mint()), start.astimezone(UTC)
-        return self._book(Event(event_id, calendar_id, summary, start, minutes, location, notes, self._me().email))
+        return self._book(Event(event_id, calendar_id, summary, start, duration, location, notes, self._me().email))
 
     @write
     def create_recurring_event(
@@ -230,14 +230,14 @@ class Calendars(Server):
         calendar_id: CalendarId,
         summary: Summary,
         start: StartTime,
-        minutes: Minutes,
+        duration: Minutes,
         recurrence: RecurrenceRule,
         location: Place = "",
     ) -> Booked:
         """Put a series into a calendar, with its instances for half a year; it begins when the rule first holds from start on."""
         calendar, event_id = self.calendars.get(calendar_id), EventId(self.events.mint())
         first = self._first(recurrence, start, calendar.zone)
-        return self._book(Event(event_id, calendar_id, summary, first, minutes, location, "", self._me().email, recurrence=recurrence))
+        return self._book(Event(event_id, calendar_id, summary, first, duration, location, "", self._me().email, recurrence=recurrence))
 
     @write(idempotent=True)
     def update_event(
@@ -245,13 +245,13 @@ class Calendars(Server):
         event_id: EventId,
         summary: Summary | None = None,
         start: StartTime | None = None,
-        minutes: Minutes | None = None,
+        duration: Minutes | None = None,
         location: Place | None = None,
         notes: Notes | None = None,
     ) -> Booked:
         """Change or move an event; a series is laid out anew from its new start, and what has passed of it stays."""
         event = self._own(event_id)
-        changes = _given(summary=summary, start=start and start.astimezone(UTC), minutes=minutes, location=location, notes=notes)
+        changes = _given(summary=summary, start=start and start.astimezone(UTC), duration=duration, location=location, notes=notes)
         if event.recurrence and start:
             changes["start"] = self._first(event.recurrence, start, self.calendars.get(event.calendar_id).zone)
         changed = self.events.update(event_id, **changes)
@@ -271,14 +271,14 @@ class Calendars(Server):
         self,
         instance_id: InstanceId,
         start: StartTime | None = None,
-        minutes: Minutes | None = None,
+        duration: Minutes | None = None,
         summary: Summary | None = None,
         location: Place | None = None,
     ) -> Instance:
         """Change or move one instance of a series and leave the others alone."""
         self._coming(instance_id)
         require((start or self.now) >= self.now, "failed_precondition", f"{start} has passed: move it to a later time")
-        changes = _given(start=start and start.astimezone(UTC), minutes=minutes, summary=summary, location=location)
+        changes = _given(start=start and start.astimezone(UTC), duration=duration, summary=summary, location=location)
         return self.instances.update(instance_id, **changes, status="changed")
 
     @write(destructive=True)
@@ -288,13 +288,13 @@ class Calendars(Server):
         return self.instances.update(instance_id, status="cancelled")
 
     @write
-    def set_reminder(self, event_id: EventId, minutes_before: Lead) -> Event:
+    def set_reminder(self, event_id: EventId, lead_time: Lead) -> Event:
         """Remind the user of an event; it may have up to five reminders."""
         event = self.events.get(event_id)
         require(self._lies_ahead(event), "failed_precondition", f"{event_id} is over")
-        require(minutes_before not in event.reminders, "conflict", f"{event_id} has a reminder {minutes_before} minutes before already")
+        require(lead_time not in event.reminders, "conflict", f"{event_id} has a reminder {lead_time} minutes before already")
         require(len(event.reminders) < MOST_REMINDERS, "resource_exhausted", f"{event_id} has {MOST_REMINDERS} reminders: that is the most")
-        return self.events.update(event_id, reminders=sorted([*event.reminders, minutes_before]))
+        return self.events.update(event_id, reminders=sorted([*event.reminders, lead_time]))
 
     # --- guests
 
@@ -334,13 +334,15 @@ class Calendars(Server):
         return FreeBusy(email.lower(), day, [Slot(*b) for b in busy], sum((end - start) // timedelta(minutes=1) for start, end in busy))
 
     @read
-    def find_meeting_slot(self, invitees: Invitees, minutes: Minutes, first_day: ComingDay, days: Days = 5, limit: Limit = 5) -> Page[Slot]:
+    def find_meeting_slot(
+        self, invitees: Invitees, duration: Minutes, first_day: ComingDay, days: Days = 5, limit: Limit = 5
+    ) -> Page[Slot]:
         """Find times at which the user and all invitees are free within everybody's working hours."""
         require(first_day >= self.today, "invalid_argument", f"{first_day} has passed: look from {self.today} on")
         people = [self._me(), *(self._sharing(email) for email in dict.fromkeys(invitees))]
         busy = _merged(span for person in people for span in self._busy(person))
         starts = (_day(first_day)[0] + timedelta(minutes=30 * n) for n in range(48 * days))
-        spans = [(start, start + timedelta(minutes=minutes)) for start in starts if start >= self.now]
+        spans = [(start, start + timedelta(minutes=duration)) for start in starts if start >= self.now]
         free = (s for s in spans if all(_in_working_hours(s, p.zone) for p in people) and not any(_overlap(s, b) for b in busy))
         return page((Slot(*s) for s in free), limit, Slot)
 
@@ -415,7 +417,7 @@ class Calendars(Server):
         horizon = max(self.now, event.start) + LAID_OUT
         starts = takewhile(lambda t: t <= horizon, occurrences(event.recurrence, event.start, self.calendars.get(event.calendar_id).zone))
         for start in (t for t in starts if t.date() > after):
-            what = (event.event_id, start.date(), event.summary, start, event.minutes, event.location)
+            what = (event.event_id, start.date(), event.summary, start, event.duration, event.location)
             self.instances.add(Instance(InstanceId(self.instances.mint()), *what))
 
     def _bring_in_line(self, event: Event, restart: bool) -> None:
@@ -424,7 +426,7 @@ class Calendars(Server):
             if restart:
                 self.instances.remove(instance.instance_id)
             elif instance.status == "regular":
-                self.instances.update(instance.instance_id, summary=event.summary, minutes=event.minutes, location=event.location)
+                self.instances.update(instance.instance_id, summary=event.summary, duration=event.duration, location=event.location)
         if restart:
             self.lay_out(event)
 
@@ -468,7 +470,7 @@ def occurrences(rule: str, start: datetime, zone: str) -> Iterator[datetime]:
 
 
 def _span(what: Appointment | Event | Instance) -> Span:
-    return what.start, what.start + timedelta(minutes=what.minutes)
+    return what.start, what.start + timedelta(minutes=what.duration)
 
 
 def _day(day: date) -> Span:

@@ -16,7 +16,7 @@ CALENDARS = (("Work", "owner"), ("Private", "owner"), ("Family", "writer"), ("Ne
 HOLIDAYS_FROM, BIRTHDAYS_FROM = "people.team@example.com", "birthdays@example.com"
 ANSWERS = ("accepted", "accepted", "needs_action", "tentative", "declined")
 ROOMS = ("Room Aspen", "Room Birch", "Room Cedar", "Room Juniper", "Phone booth 2", "Video call", "")
-WORK_EVENTS = (  # title, minutes, notes
+WORK_EVENTS = (  # title, duration, notes
     ("Budget review", 60, "Bring the forecast for the next quarter."),
     ("Product demo for Harbor Logistics", 45, "Show the new import."), ("Security audit kickoff", 90, "Scope, access, timetable."),
     ("Roadmap workshop", 180, "Prepare three themes each."), ("Interview with the data engineer", 60, "System design part."),
@@ -85,16 +85,16 @@ def _people(server: Calendars, make: Maker, home: str) -> list[Person]:
 
 def _series(server: Calendars, make: Maker, calendars: dict[str, Calendar], people: list[Person]) -> None:
     """Series that began some weeks ago; of a few, an instance was moved or called off."""
-    for name, title, hour, minute, minutes, rule, guests, mine in SERIES:
+    for name, title, hour, minute, duration, rule, guests, mine in SERIES:
         begin = _local(make.day(-make.between(14, 34)), hour, minute, calendars[name].zone)
         start = next(occurrences(rule, begin, calendars[name].zone))
-        _add(server, make, calendars[name], title, start, minutes, "", people, guests, mine, rule)
+        _add(server, make, calendars[name], title, start, duration, "", people, guests, mine, rule)
     for person in people[1:7]:
         start = _local(make.day(-make.between(1, 360)), 0, 0, "UTC")
         title = f"{person.name}'s birthday"
         event = Event(server.events.mint(), calendars["Birthdays"].calendar_id, title, start, 1440, "", "", BIRTHDAYS_FROM)
         server.lay_out(server.events.add(structs.replace(event, recurrence="FREQ=YEARLY", shows_as="free")))
-    coming = [i for i in server.instances if i.start > make.start and i.minutes < 1440]
+    coming = [i for i in server.instances if i.start > make.start and i.duration < 1440]
     for instance in make.some(coming, 6):
         server.instances.update(instance.instance_id, status="cancelled")
     for instance in make.some(coming, 6):
@@ -105,12 +105,12 @@ def _series(server: Calendars, make: Maker, calendars: dict[str, Calendar], peop
 def _single(server: Calendars, make: Maker, calendars: dict[str, Calendar], people: list[Person]) -> None:
     """Events of the past two weeks and the month to come; a second visit to the dentist, and what others invite the user to."""
     workdays = [d for d in range(-14, 31) if make.day(d).weekday() < 5]
-    for title, minutes, notes in WORK_EVENTS:
+    for title, duration, notes in WORK_EVENTS:
         start = make.moment(make.pick(workdays), make.between(9, 15), make.pick((0, 0, 30)))
-        _add(server, make, calendars["Work"], title, start, minutes, notes, people, make.between(0, 5), make.chance(0.65))
-    for title, minutes, place in (*PRIVATE_EVENTS, PRIVATE_EVENTS[0]):
+        _add(server, make, calendars["Work"], title, start, duration, notes, people, make.between(0, 5), make.chance(0.65))
+    for title, duration, place in (*PRIVATE_EVENTS, PRIVATE_EVENTS[0]):
         start = make.moment(make.between(-10, 40), make.between(8, 19), make.pick((0, 15, 30)))
-        event = _add(server, make, calendars["Private"], title, start, minutes, "", people, 0, True)
+        event = _add(server, make, calendars["Private"], title, start, duration, "", people, 0, True)
         server.events.update(event.event_id, location=place)
     for title, ahead in HOLIDAYS:
         start, calendar_id = _local(make.day(ahead), 0, 0, "UTC"), calendars["Company holidays"].calendar_id
@@ -123,7 +123,7 @@ def _add(
     calendar: Calendar,
     title: str,
     start: datetime,
-    minutes: int,
+    duration: int,
     notes: str,
     people: list[Person],
     guests: int,
@@ -138,7 +138,7 @@ def _add(
     place = make.pick(ROOMS) if calendar.name in ("Work", "New York office") else ""
     organizer = me.email if mine else host.email
     attendees.sort(key=lambda a: a.email)
-    event = Event(server.events.mint(), calendar.calendar_id, title, start, minutes, place, notes, organizer, attendees, rule)
+    event = Event(server.events.mint(), calendar.calendar_id, title, start, duration, place, notes, organizer, attendees, rule)
     event = server.events.add(structs.replace(event, reminders=[10] if make.chance(0.3) else []))
     server.lay_out(event)
     return event

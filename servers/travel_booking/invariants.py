@@ -6,7 +6,7 @@ from servers.travel_booking.tools import FARES, Booking, TravelBooking, cabin_of
 
 
 def invariants(travel: TravelBooking) -> Iterator[str]:
-    profile = next(iter(travel.profiles))
+    profile = travel.profiles.one()
     on_credit = sum(b.paid for b in travel.bookings if b.payment == "travel_credit")
     if profile.travel_credit < 0 or profile.travel_credit + on_credit != profile.opening_credit:
         yield f"travel credit of {profile.opening_credit} is not what is left and what was paid with it"

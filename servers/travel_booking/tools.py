@@ -37,6 +37,7 @@ City = Annotated[str, Meta(min_length=1, description="the name of a city", extra
 FlightNumber = Annotated[str, Meta(pattern=r"^[A-Z]\d \d{3}$", description="an airline's number for a flight, for example A9 214")]
 FlightOrder = Annotated[Literal["departure", "price", "duration"], Meta(description="what comes first: the earliest, cheapest or shortest")]
 Fare = Annotated[Literal["basic", "standard", "flex", "business"], Meta(description="the fare: it decides cabin, bags and fees")]
+SeatPosition = Annotated[Literal["window", "middle", "aisle"], Meta(description="where in its row a seat is")]
 Seat = Annotated[str, Meta(pattern=r"^\d{1,2}[A-F]$", description="a seat by row and letter, for example 12C")]
 Bags = Annotated[int, Meta(ge=1, le=4, description="how many checked bags to add")]
 Stars = Annotated[int, Meta(ge=1, le=5, description="how many stars a hotel has")]
@@ -140,10 +141,10 @@ class BookingLine(Record):
     kind: BookingKind
     title: str
     starts: Moment
-    status: Status
 
 
 class Booking(BookingLine):
+    status: Status
     ends: Moment
     traveller: PersonName
     made: Moment
@@ -186,6 +187,7 @@ FARES = {
 }
 PERCENT_OF_LOWEST = {"basic": 100, "standard": 130, "flex": 185, "business": 360}
 BUSINESS_ROWS = 3
+CHECK_IN, CHECK_OUT, PICK_UP = 15, 11, 10  # o'clock
 BAG_PRICE, MOST_BAGS = 3500, 5
 HOLD, MOST_HOLDS = timedelta(hours=24), 3
 CHECK_IN_CLOSES = timedelta(hours=1)  # before departure: until then a seat can be bought, changed and cancelled
@@ -214,15 +216,21 @@ class TravelBooking(Server):
 
     @read
     def search_flights(
-        self, origin: AirportId, destination: AirportId, day: Day, sort_by: FlightOrder = "departure", limit: Limit = 10
+        self,
+        day: Day,
+        origin: AirportId | None = None,
+        destination: AirportId | None = None,
+        number: FlightNumber | None = None,
+        sort_by: FlightOrder = "departure",
+        limit: Limit = 10,
     ) -> Page[FlightLine]:
-        """List the direct flights between two airports on one day, full ones included."""
-        self.airports.get(origin), self.airports.get(destination)
-        require(origin != destination, "invalid_argument", f"origin and destination are both {origin}")
+        """List the direct flights of a day, between two airports or of one number; full ones are included."""
+        for code in (origin, destination):
+            require(code is None or code in self.airports, "not_found", f"there is no airport {code!r}: search by city")
         require(day >= self.today, "failed_precondition", f"{day} is in the past: today is {self.today}")
+        found = [f for f in self.flights.where(day=day) if origin in (None, f.origin) and destination in (None, f.destination)]
         order = {"departure": lambda f: f.departs, "price": lambda f: f.lowest_price, "duration": lambda f: f.arrives - f.departs}
-        found = self.flights.where(day=day, origin=origin, destination=destination)
-        return page(sorted(found, key=order[sort_by]), limit, FlightLine)
+        return page(sorted((f for f in found if number in (None, f.number)), key=order[sort_by]), limit, FlightLine)
 
     @read
     def get_flight(self, flight_id: FlightId) -> FlightDetails:
@@ -250,23 +258,27 @@ class TravelBooking(Server):
         return self._pay(booking, booking.price, status="confirmed", payment=payment)
 
     @write
-    def change_flight(self, booking_id: BookingId, flight_id: FlightId) -> Booking:
-        """Move a ticket to another flight on the same route, for the fare's change fee and any difference in price."""
+    def change_flight(self, booking_id: BookingId, day: Day, number: FlightNumber | None = None) -> Booking:
+        """Move a ticket to another day, or another flight on its route, for the fare's change fee and any difference in price."""
         booking, old, rule = self._ticket(booking_id)
         if rule.change_fee is None:
             raise ToolError("failed_precondition", f"{booking_id} is a {rule.fare} fare: it cannot be changed, only cancelled")
-        new, route = self._boarding(flight_id, booking.traveller), f"{old.origin} to {old.destination}"
-        require(route == f"{new.origin} to {new.destination}", "invalid_argument", f"{flight_id} is not from {route}: choose one that is")
+        name, route = number or old.number, f"{old.origin} to {old.destination}"
+        found = self.flights.where(day=day, number=name, origin=old.origin, destination=old.destination)
+        require(found, "not_found", f"there is no {name} from {route} on {day}: search for another flight")
+        new = self._boarding(found[0].flight_id, booking.traveller)
         cost = rule.change_fee + max(0, self._open_offer(new, rule.fare).price - _price(old, rule.fare))
-        moved = {"flight_id": flight_id, "title": self._title(new), "starts": new.departs, "ends": new.arrives, "seat": None}
+        moved = {"flight_id": new.flight_id, "title": self._title(new), "starts": new.departs, "ends": new.arrives, "seat": None}
         return self._pay(booking, cost, price=booking.price + cost, **moved)
 
     @write
-    def select_seat(self, booking_id: BookingId, seat: Seat) -> Booking:
-        """Choose a free seat in the ticket's cabin; a basic fare pays for its first choice."""
+    def select_seat(self, booking_id: BookingId, position: SeatPosition) -> Booking:
+        """Take the foremost free seat of that sort in the ticket's cabin; a basic fare pays for its first choice."""
         booking, flight, rule = self._ticket(booking_id)
+        require(not booking.seat or _position(booking.seat) != position, "conflict", f"{booking.seat} is a {position} seat already")
         free = self._free_seats(flight, rule.cabin)
-        require(seat in free, "conflict", f"seat {seat} is not free in {rule.cabin}: free are {', '.join(free) or 'none'}")
+        seat = next((s for s in free if _position(s) == position), None)
+        require(seat, "resource_exhausted", f"no {position} seat is free in {rule.cabin}: free are {', '.join(free) or 'none'}")
         fee = 0 if booking.seat else rule.seat_fee
         return self._pay(booking, fee, price=booking.price + fee, seat=seat)
 
@@ -287,6 +299,7 @@ class TravelBooking(Server):
         """List a city's hotels, most stars first; with check_in only those that have a room on all the nights."""
         found = [h for h in self.hotels.where(city=self._city(city)) if h.stars >= min_stars]
         if check_in:
+            self._ahead(check_in, CHECK_IN)
             found = [h for h in found if any(self._rooms_left(h, r, check_in, nights) for r in h.rooms)]
         return page(sorted(found, key=lambda h: (-h.stars, h.name)), limit, HotelLine)
 
@@ -300,33 +313,34 @@ class TravelBooking(Server):
         self, hotel_id: HotelId, room: RoomKind, check_in: Day, nights: Nights, payment: Payment = "card", guest: PersonName | None = None
     ) -> Booking:
         """Book and pay a hotel room; for the account holder unless a guest is named."""
-        hotel, starts = self.hotels.get(hotel_id), self._ahead(check_in, 15)
+        hotel, starts = self.hotels.get(hotel_id), self._ahead(check_in, CHECK_IN)
         chosen = next((r for r in hotel.rooms if r.room == room), None)
         if chosen is None:
             raise ToolError("not_found", f"{hotel_id} has no {room}: it has {', '.join(r.room for r in hotel.rooms)}")
         left = self._rooms_left(hotel, chosen, check_in, nights)
         require(left, "resource_exhausted", f"{hotel_id} has no {room} left on all those nights: try another day or room")
-        ends, price = starts + timedelta(days=nights, hours=-4), chosen.nightly_price * nights
+        ends, price = starts + timedelta(days=nights, hours=CHECK_OUT - CHECK_IN), chosen.nightly_price * nights
         booking = self._reserve("hotel", hotel.name, starts, ends, guest, price=price, hotel_id=hotel_id, room=room)
         return self._pay(booking, price, status="confirmed", payment=payment)
 
     @read
     def search_cars(
-        self, city: City, category: CarCategory | None = None, pick_up: Day | None = None, days: RentalDays = 1, limit: Limit = 10
+        self, city: City, category: CarCategory | None = None, pick_up_day: Day | None = None, days: RentalDays = 1, limit: Limit = 10
     ) -> Page[Car]:
-        """List rental cars in a city, the cheapest first; with pick_up only those that are free on all the days."""
+        """List rental cars in a city, the cheapest first; with pick_up_day only those that are free on all the days."""
         found = [c for c in self.cars.where(city=self._city(city)) if category in (None, c.category)]
-        if pick_up:
-            found = [c for c in found if self._left(c.fleet, pick_up, days, car_id=c.car_id)]
+        if pick_up_day:
+            self._ahead(pick_up_day, PICK_UP)
+            found = [c for c in found if self._left(c.fleet, pick_up_day, days, car_id=c.car_id)]
         return page(sorted(found, key=lambda c: (c.daily_price, c.car_id)), limit, Car)
 
     @write
     def book_car(
-        self, car_id: CarId, pick_up: Day, days: RentalDays, payment: Payment = "card", driver: PersonName | None = None
+        self, car_id: CarId, pick_up_day: Day, days: RentalDays, payment: Payment = "card", driver: PersonName | None = None
     ) -> Booking:
         """Rent and pay a car; the account holder drives it unless a driver is named."""
-        car, starts = self.cars.get(car_id), self._ahead(pick_up, 10)
-        left = self._left(car.fleet, pick_up, days, car_id=car_id)
+        car, starts = self.cars.get(car_id), self._ahead(pick_up_day, PICK_UP)
+        left = self._left(car.fleet, pick_up_day, days, car_id=car_id)
         require(left, "resource_exhausted", f"{car_id} is rented out on some of those days: try another car or other days")
         ends, price = starts + timedelta(days=days), car.daily_price * days
         booking = self._reserve("car", f"{car.company} {car.model}", starts, ends, driver, price=price, car_id=car_id)
@@ -336,7 +350,7 @@ class TravelBooking(Server):
 
     @read
     def list_bookings(self, kind: BookingKind | None = None, status: Status | None = None, limit: Limit = 20) -> Page[BookingLine]:
-        """List the customer's bookings in the order in which they start, past and cancelled ones included."""
+        """List the customer's bookings in the order in which they start, past ones included."""
         found = [b for b in self.bookings if kind in (None, b.kind) and status in (None, b.status)]
         return page(sorted(found, key=_start), limit, BookingLine)
 
@@ -397,13 +411,13 @@ class TravelBooking(Server):
 
     def _reserve(self, kind: BookingKind, title: str, starts: datetime, ends: datetime, who: str | None, **details: Any) -> Booking:
         """A booking that is not paid yet."""
-        line = (self.bookings.mint(), kind, title, starts, "held")
-        return self.bookings.add(Booking(*line, ends, who or self._holder(), self.now, **details))
+        line = (self.bookings.mint(), kind, title, starts)
+        return self.bookings.add(Booking(*line, "held", ends, who or self._holder(), self.now, **details))
 
     def _pay(self, booking: Booking, amount: Money, **changes: Any) -> Booking:
         """Take the amount, or give it back if it is negative, and put the changes into the booking."""
         if changes.get("payment", booking.payment) == "travel_credit":
-            profile = next(iter(self.profiles))
+            profile = self.profiles.one()
             credit = profile.travel_credit - amount
             require(credit >= 0, "resource_exhausted", f"travel credit is down to {profile.travel_credit} cents: pay {amount} by card")
             self.profiles.update(profile.profile_id, travel_credit=credit)
@@ -429,12 +443,13 @@ class TravelBooking(Server):
         return 0 if ahead >= timedelta(days=free_days) else first_day
 
     def _holder(self) -> PersonName:
-        return next(iter(self.profiles)).holder
+        return self.profiles.one().holder
 
     def _ahead(self, day: date, hour: int) -> datetime:
         """A time on a day that is still to come."""
         moment = datetime.combine(day, time(hour), UTC)
         require(moment > self.now, "failed_precondition", f"{day} is over: choose a day after {self.today}")
+        require(moment < self.now + timedelta(days=365), "failed_precondition", f"{day} is more than a year ahead: choose an earlier day")
         return moment
 
     def _city(self, name: City) -> City:
@@ -498,6 +513,10 @@ class TravelBooking(Server):
 def cabin_of(seat: Seat) -> str:
     """Which cabin a seat is in: the first rows are business."""
     return "business" if int(seat[:-1]) <= BUSINESS_ROWS else "economy"
+
+
+def _position(seat: Seat) -> str:
+    return {"A": "window", "F": "window", "B": "middle", "E": "middle"}.get(seat[-1], "aisle")
 
 
 def _price(flight: Flight, fare: Fare) -> Money:

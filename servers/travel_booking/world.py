@@ -56,7 +56,7 @@ ECONOMY_SEATS = [f"{row}{letter}" for row in range(BUSINESS_ROWS + 1, 31) for le
 
 HOTELS = (  # name, stars, lowest price of a single in cents
     ("Grand Aurora", 5, 24500),
-    ("The Lantern House", 4, 15800),
+    ("Lantern House", 4, 15800),
     ("Hotel Meridian", 4, 14200),
     ("Riverside Inn", 3, 9900),
     ("Old Town Lodge", 3, 8700),
@@ -114,7 +114,7 @@ def _hotels(travel: TravelBooking, make: Maker, city: str) -> None:
     for name, stars, usual in make.some(HOTELS, 4):
         price = usual * make.between(80, 130) // 10_000 * 100
         kinds = (("single", 1, 100), ("double", 2, 135), ("suite", 4, 240))
-        rooms = [Room(kind, sleeps, price * percent // 100, make.between(1, 6)) for kind, sleeps, percent in kinds]
+        rooms = [Room(kind, sleeps, price * percent // 100, make.between(2, 6)) for kind, sleeps, percent in kinds]
         address = f"{make.between(1, 140)} {make.pick(STREETS)}"
         full = [make.day(ahead) for ahead in make.some(range(60), make.between(0, 12))]
         rules = (address, make.chance(0.6), make.pick((None, 1, 1, 5)), rooms[: max(2, stars - 1)], full)

@@ -14,7 +14,7 @@ def calendar():
 
 
 def book(calendar, **changes):
-    event = {"calendar_id": "CAL-11", "summary": "Tea", "start": "2026-09-01T15:00:00Z", "minutes": 60, **changes}
+    event = {"calendar_id": "CAL-11", "summary": "Tea", "start": "2026-09-01T15:00:00Z", "duration": 60, **changes}
     return calendar.call("create_recurring_event" if "recurrence" in changes else "create_event", event)
 
 
@@ -46,7 +46,7 @@ def test_one_instance_is_moved_or_called_off_without_the_others(calendar):
     calendar.call("update_event_instance", {"instance_id": third, "start": "2026-09-16T10:00:00+02:00"})
     left = [(i["instance_id"], i["day"], i["start"]) for i in instances(calendar, event)]
     assert left == [(first, "2026-09-01", "2026-09-01T15:00:00Z"), (third, "2026-09-15", "2026-09-16T08:00:00Z")]
-    assert calendar.call("update_event_instance", {"instance_id": second, "minutes": 30}).code == "failed_precondition"
+    assert calendar.call("update_event_instance", {"instance_id": second, "duration": 30}).code == "failed_precondition"
 
 
 def test_renaming_a_series_leaves_an_instance_that_was_changed_alone(calendar):
@@ -68,7 +68,7 @@ def test_an_endless_series_is_laid_out_further_as_time_passes(calendar):
 def test_a_new_event_says_what_it_overlaps_with(calendar):
     first = book(calendar, start="2026-09-05T03:00:00Z").value
     assert first["overlaps"] == []
-    second = book(calendar, summary="Call", start="2026-09-05T03:59:00Z", minutes=5).value
+    second = book(calendar, summary="Call", start="2026-09-05T03:59:00Z", duration=5).value
     assert [o["event_id"] for o in second["overlaps"]] == [first["event"]["event_id"]]
     assert book(calendar, start="2026-09-05T03:00:00Z").code == "conflict"
 
@@ -93,7 +93,7 @@ def test_a_slot_lies_in_everybodys_working_hours_and_free_time(calendar):
             table.remove(table.key_of(record))
     rows.people.update(next(iter(rows.people)).email, zone="Europe/London")
     rows.people.add(Person("ny@example.com", "Ny", "America/New_York"))
-    ask = {"invitees": ["ny@example.com"], "minutes": 60, "first_day": "2026-08-18", "days": 1}
+    ask = {"invitees": ["ny@example.com"], "duration": 60, "first_day": "2026-08-18", "days": 1}
     slots = calendar.call("find_meeting_slot", ask).value["items"]  # 9 to 17 in London is 8 to 16 UTC, in New York 13 to 21
     assert [s["start"][11:16] for s in slots] == ["13:00", "13:30", "14:00", "14:30", "15:00"]
     rows.appointments.add(Appointment(rows.appointments.mint(), "ny@example.com", datetime(2026, 8, 18, 13, 45, tzinfo=UTC), 30))

@@ -1,0 +1,1 @@
+"""Video meetings of one host: invitations, the waiting room, who is in, and cloud recordings."""
