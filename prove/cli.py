@@ -79,6 +79,33 @@ def _pair(text: str, session: Any, tool: str) -> tuple[str, Any]:
         return name, value
 
 
+@app.command(epilog="Example: `prove serve banking --print-config`, or `prove serve --http --port 8080`")
+def serve(
+    server: Annotated[str, typer.Argument(help="A server's name; with --http, none for the whole library.")] = "",
+    http: Annotated[bool, typer.Option("--http", help="Streamable HTTP, one session a URL, instead of stdin and stdout.")] = False,
+    port: Annotated[int, typer.Option(help="The port for --http; 0 for any that is free.")] = 8080,
+    seed: Seed = 0,
+    print_config: Annotated[bool, typer.Option(help="Print what to paste into a client's settings, and stop.")] = False,
+) -> None:
+    """Serve to any MCP client: one server over stdin and stdout, or the library over HTTP."""
+    import shutil
+
+    if http:
+        from prove.mcp.http import serve as serve_http
+
+        serve_http(chosen(server), port)
+        return
+    if not server:
+        fail("name a server, or give --http for the whole library")
+    from prove.mcp.stdio import config
+    from prove.mcp.stdio import serve as serve_stdio
+
+    if print_config:
+        typer.echo(json.dumps(config(chosen(server)[0], shutil.which("prove") or "prove"), indent=2))
+    else:
+        serve_stdio(server, seed)
+
+
 @app.command(epilog="Example: `prove graph banking --explain remove_payee`")
 def graph(
     server: Annotated[str, typer.Argument(help="A server's name.")],

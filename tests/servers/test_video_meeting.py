@@ -82,7 +82,9 @@ def test_the_user_hosts_one_meeting_at_a_time_and_none_that_is_too_long(video):
 def test_a_co_host_may_admit_and_record_but_not_call_off(video):
     rows = video.servers["video_meeting"]
     me = next(iter(rows.users)).email
-    helped = next(p.meeting_id for p in rows.participants.where(email=me, role="co_host") if rows.meetings.get(p.meeting_id).duration == 180)
+    helped = next(
+        p.meeting_id for p in rows.participants.where(email=me, role="co_host") if rows.meetings.get(p.meeting_id).duration == 180
+    )
     watched = next(p.meeting_id for p in rows.participants.where(email=me, role="attendee"))
     assert video.call("start_recording", {"meeting_id": helped}).ok
     assert video.call("cancel_meeting", {"meeting_id": helped}).code == "permission_denied"

@@ -1,0 +1,1 @@
+"""A payment platform, seen by one merchant: customers, prices, invoices, refunds, webhooks."""

@@ -1,0 +1,361 @@
+"""A social network for one signed-in member. Whoever is private must agree to be followed, and shows posts to followers only."""
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+from typing import Annotated, Literal, NewType
+
+from msgspec.structs import asdict
+
+from prove.servers import (
+    Day,
+    Limit,
+    Meta,
+    Moment,
+    Page,
+    PersonName,
+    Query,
+    Record,
+    Server,
+    ToolError,
+    matches,
+    page,
+    read,
+    require,
+    table,
+    write,
+)
+
+UserId = NewType("UserId", str)
+PostId = NewType("PostId", str)
+CommentId = NewType("CommentId", str)
+FollowId = NewType("FollowId", str)
+LikeId = NewType("LikeId", str)
+
+Handle = Annotated[str, Meta(pattern=r"^[a-z0-9_]{3,30}$", description="the unique name of a member, without the @")]
+Bio = Annotated[str, Meta(max_length=160, description="what a member says about themselves")]
+Visibility = Annotated[Literal["public", "private"], Meta(description="whether anybody may follow, or only who is accepted")]
+PostText = Annotated[str, Meta(min_length=1, max_length=280, description="what the post says")]
+Topic = Annotated[str, Meta(pattern=r"^[a-z]{2,30}$", description="what a post is about, one lower-case word")]
+Audience = Annotated[Literal["everyone", "followers"], Meta(description="who sees the post")]
+Repliers = Annotated[Literal["everyone", "followers", "nobody"], Meta(description="who may comment on the post")]
+CommentText = Annotated[str, Meta(min_length=1, max_length=280, description="what the comment says")]
+Remark = Annotated[str, Meta(max_length=280, description="what to say about a shared post")]
+FeedOrder = Annotated[Literal["top", "latest"], Meta(description="most talked about first, or newest first")]
+
+
+class Login(Record):
+    login_id: str
+    me: UserId
+
+
+class UserLine(Record):
+    user_id: UserId
+    name: PersonName
+    handle: Handle
+
+
+class User(UserLine):
+    bio: Bio
+    visibility: Visibility
+    joined: Day
+    answers: bool = True  # whether a private member accepts requests, or leaves them unanswered
+    blocks: list[UserId] = []
+
+
+class Profile(UserLine):
+    bio: Bio
+    visibility: Visibility
+    joined: Day
+    posts: int
+    followers: int
+    following: int
+    you_follow: Literal["no", "requested", "yes"]
+    follows_you: bool
+
+
+class Follow(Record):
+    follow_id: FollowId
+    follower: UserId
+    followed: UserId
+    since: Moment
+    status: Literal["accepted", "requested"] = "accepted"
+
+
+class PostLine(Record):
+    post_id: PostId
+    author: UserId
+    posted: Moment
+    topic: Topic | None
+    text: PostText
+
+
+class Post(PostLine):
+    audience: Audience = "everyone"
+    repliers: Repliers = "everyone"
+    shares: PostId | None = None  # the post that this one passes on
+
+
+class PostDetails(Post):
+    like_count: int = 0
+    comment_count: int = 0
+    share_count: int = 0
+    liked_by_you: bool = False
+
+
+class Like(Record):
+    like_id: LikeId
+    post_id: PostId
+    user_id: UserId
+
+
+class Comment(Record):
+    comment_id: CommentId
+    post_id: PostId
+    author: UserId
+    posted: Moment
+    text: CommentText
+
+
+ACCEPTED_AFTER = timedelta(hours=2)
+POSTS_A_DAY = 10
+
+
+class SocialMedia(Server):
+    """Profiles, follows, posts, likes and comments of one member."""
+
+    category = "Social"
+
+    logins = table(Login)
+    users = table(User, "USR-{}", start=301)
+    follows = table(Follow, "FLW-{}", start=1)
+    posts = table(Post, "PST-{}", start=9001)
+    likes = table(Like, "LIK-{}", start=1)
+    comments = table(Comment, "CMT-{}", start=5001)
+
+    # --- people
+
+    @read
+    def search_users(
+        self, query: Query | None = None, follows: UserId | None = None, followed_by: UserId | None = None, limit: Limit = 10
+    ) -> Page[UserLine]:
+        """Find members by name and handle, among those who follow somebody, or whom somebody follows."""
+        found = [u for u in self.users if matches(query, u.name, u.handle)]
+        if follows:
+            found = [u for u in found if self._follows(u.user_id, self._open(follows).user_id)]
+        if followed_by:
+            found = [u for u in found if self._follows(self._open(followed_by).user_id, u.user_id)]
+        return page(sorted(found, key=lambda u: u.handle), limit, UserLine)
+
+    @read
+    def get_profile(self, user_id: UserId | None = None) -> Profile:
+        """Show a member's bio, visibility and counts, and who follows whom; without an id, the user's own."""
+        return self._profile(self.users.get(user_id or self._me))
+
+    @write(idempotent=True)
+    def update_profile(self, bio: Bio, name: PersonName | None = None, visibility: Visibility | None = None) -> Profile:
+        """Write the user's bio anew, and change name or visibility along with it."""
+        me = self.users.get(self._me)
+        updated = self.users.update(me.user_id, bio=bio, name=name or me.name, visibility=visibility or me.visibility)
+        return self._profile(updated)
+
+    @write
+    def follow_user(self, user_id: UserId) -> Follow:
+        """Follow a member; one who is private must accept first."""
+        user = self.users.get(user_id)
+        require(user_id != self._me, "invalid_argument", f"{user_id} is the user: choose somebody else")
+        require(self._me not in user.blocks, "permission_denied", f"@{user.handle} has blocked the user, and cannot be followed")
+        known = self._follow(self._me, user_id)
+        require(known is None, "conflict", f"the user follows @{user.handle} already, or has asked to: {known and known.status}")
+        status = "requested" if user.visibility == "private" else "accepted"
+        return self.follows.add(Follow(self.follows.mint(), self._me, user_id, self.now, status))
+
+    @write(destructive=True)
+    def unfollow_user(self, user_id: UserId) -> Follow:
+        """Stop following a member, or take back the request to."""
+        user, known = self.users.get(user_id), self._follow(self._me, user_id)
+        if known is None:
+            raise ToolError("not_found", f"the user does not follow @{user.handle}, and has not asked to")
+        return self.follows.remove(known.follow_id)
+
+    # --- posts
+
+    @read
+    def search_posts(
+        self,
+        query: Query | None = None,
+        author: UserId | None = None,
+        topic: Topic | None = None,
+        since: Day | None = None,
+        until: Day | None = None,
+        limit: Limit = 10,
+    ) -> Page[PostLine]:
+        """Find posts that the user may see by words, author, topic and day, newest first."""
+        candidates = self.posts.where(author=self.users.get(author).user_id) if author else self.posts
+        found = [p for p in candidates if matches(query, p.text) and topic in (None, p.topic) and self._sees(p)]
+        if since or until:
+            found = [p for p in found if (since or date.min) <= p.posted.date() <= (until or date.max)]
+        return page(sorted(found, key=_newest_first), limit, PostLine)
+
+    @read
+    def get_feed(self, order: FeedOrder = "top", topic: Topic | None = None, limit: Limit = 10) -> Page[PostLine]:
+        """Show posts of the members whom the user follows, of the last two weeks."""
+        recent = [p for p in self.posts if topic in (None, p.topic) and self.now - p.posted <= timedelta(days=14)]
+        found = [p for p in recent if self._follows(self._me, p.author) and self._sees(p)]
+        if order == "top":
+            return page(sorted(found, key=lambda p: (-self._score(p), *_newest_first(p))), limit, PostLine)
+        return page(sorted(found, key=_newest_first), limit, PostLine)
+
+    @read
+    def get_post(self, post_id: PostId) -> PostDetails:
+        """Show a post with its audience, who may comment, and how often it was liked, commented on and shared."""
+        return self._details(self._seen(post_id))
+
+    @write
+    def create_post(
+        self, text: PostText, topic: Topic | None = None, audience: Audience = "everyone", repliers: Repliers = "everyone"
+    ) -> Post:
+        """Publish a post."""
+        return self._publish(text, topic, audience, repliers)
+
+    @write
+    def share_post(self, post_id: PostId, remark: Remark = "") -> Post:
+        """Pass a public post on to the user's followers, with a remark."""
+        post = self._seen(post_id)
+        original = self._seen(post.shares) if post.shares else post
+        public = original.audience == "everyone" and self.users.get(original.author).visibility == "public"
+        require(public, "permission_denied", f"{original.post_id} is for followers only: it cannot be shared")
+        mine = self.posts.where(author=self._me, shares=original.post_id)
+        require(not mine, "conflict", f"the user has shared {original.post_id} already: delete {', '.join(p.post_id for p in mine)} first")
+        return self._publish(remark or original.text, original.topic, "everyone", "everyone", original.post_id)
+
+    @write(destructive=True)
+    def delete_post(self, post_id: PostId) -> Post:
+        """Delete one of the user's own posts, with its comments, its likes and whatever shares it."""
+        post = self._seen(post_id)
+        require(post.author == self._me, "permission_denied", f"{post_id} is not the user's: only own posts can be deleted")
+        return self._delete(post)
+
+    # --- likes and comments
+
+    @write
+    def like_post(self, post_id: PostId) -> PostDetails:
+        """Like a post."""
+        post = self._seen(post_id)
+        require(not self._liked(post_id), "conflict", f"the user likes {post_id} already")
+        self.likes.add(Like(self.likes.mint(), post_id, self._me))
+        return self._details(post)
+
+    @write(destructive=True)
+    def unlike_post(self, post_id: PostId) -> PostDetails:
+        """Take a like back."""
+        post, liked = self._seen(post_id), self._liked(post_id)
+        require(liked, "not_found", f"the user has not liked {post_id}")
+        self.likes.remove(liked[0].like_id)
+        return self._details(post)
+
+    @write
+    def comment_on_post(self, post_id: PostId, text: CommentText) -> Comment:
+        """Comment on a post whose author lets the user."""
+        post = self._seen(post_id)
+        author = self.users.get(post.author)
+        mine, follows = post.author == self._me, self._follows(self._me, post.author)
+        require(mine or post.repliers != "nobody", "permission_denied", f"nobody may comment on {post_id}")
+        may = mine or follows or post.repliers == "everyone"
+        require(may, "failed_precondition", f"only followers of @{author.handle} may comment on {post_id}: follow them first")
+        return self.comments.add(Comment(self.comments.mint(), post_id, self._me, self.now, text))
+
+    @read
+    def list_comments(self, post_id: PostId, author: UserId | None = None, limit: Limit = 10) -> Page[Comment]:
+        """List the comments on a post, oldest first."""
+        comments = self.comments.where(post_id=self._seen(post_id).post_id)  # they are kept in the order of time
+        return page((c for c in comments if author in (None, c.author)), limit, Comment)
+
+    # --- rules
+
+    def elapse(self) -> None:
+        for request in self.follows.where(status="requested"):
+            if request.since + ACCEPTED_AFTER <= self.now and self.users.get(request.followed).answers:
+                self.follows.update(request.follow_id, status="accepted")
+
+    @property
+    def _me(self) -> UserId:
+        return self.logins.one().me
+
+    def _follow(self, follower: str, followed: str) -> Follow | None:
+        return next(iter(self.follows.where(follower=follower, followed=followed)), None)
+
+    def _follows(self, follower: str, followed: str) -> bool:
+        follow = self._follow(follower, followed)
+        return follow is not None and follow.status == "accepted"
+
+    def _open(self, user_id: UserId) -> User:
+        """A member whose followers the user may look at."""
+        user = self.users.get(user_id)
+        may = user.visibility == "public" or user_id == self._me or self._follows(self._me, user_id)
+        require(may, "failed_precondition", f"@{user.handle} is private: follow them first")
+        return user
+
+    def _profile(self, user: User) -> Profile:
+        known = self._follow(self._me, user.user_id)
+        you_follow = "no" if known is None else "yes" if known.status == "accepted" else "requested"
+        posts = len(self.posts.where(author=user.user_id))
+        followers = len(self.follows.where(followed=user.user_id, status="accepted"))
+        following = len(self.follows.where(follower=user.user_id, status="accepted"))
+        facts = (user.user_id, user.name, user.handle, user.bio, user.visibility, user.joined)
+        return Profile(*facts, posts, followers, following, you_follow, self._follows(user.user_id, self._me))
+
+    def _sees(self, post: Post) -> bool:
+        """Whether the user may see a post: it is their own, or for everyone, or they follow its author."""
+        author = self.users.get(post.author)
+        if post.author == self._me or self._me in author.blocks:
+            return post.author == self._me
+        return (post.audience == "everyone" and author.visibility == "public") or self._follows(self._me, post.author)
+
+    def _seen(self, post_id: PostId) -> Post:
+        post = self.posts.get(post_id)
+        handle, blocks = self.users.get(post.author).handle, self.users.get(post.author).blocks
+        require(self._me not in blocks, "permission_denied", f"@{handle}, who wrote {post_id}, has blocked the user")
+        require(self._sees(post), "failed_precondition", f"{post_id} is for followers of @{handle} only: follow them first")
+        return post
+
+    def _liked(self, post_id: PostId) -> list[Like]:
+        return self.likes.where(post_id=post_id, user_id=self._me)
+
+    def _reach(self, post: Post) -> tuple[int, int, int]:
+        """How many likes, comments and shares a post has."""
+        tables: tuple[Iterable[Record], ...] = (
+            self.likes.where(post_id=post.post_id),
+            self.comments.where(post_id=post.post_id),
+            self.posts.where(shares=post.post_id),
+        )
+        likes, comments, shares = (len(list(rows)) for rows in tables)
+        return likes, comments, shares
+
+    def _score(self, post: Post) -> int:
+        """What ranks a post in the feed: a comment weighs two likes, a share three, and all of it fades by the hour."""
+        likes, comments, shares = self._reach(post)
+        hours = (self.now - post.posted) // timedelta(hours=1)
+        return 1000 * (1 + likes + 2 * comments + 3 * shares) // (hours + 2)
+
+    def _details(self, post: Post) -> PostDetails:
+        likes, comments, shares = self._reach(post)
+        counts = {"like_count": likes, "comment_count": comments, "share_count": shares}
+        return PostDetails(**asdict(post), **counts, liked_by_you=bool(self._liked(post.post_id)))
+
+    def _publish(self, text: str, topic: str | None, audience: Audience, repliers: Repliers, shares: str | None = None) -> Post:
+        today = [p for p in self.posts.where(author=self._me) if p.posted.date() == self.today]
+        require(len(today) < POSTS_A_DAY, "resource_exhausted", f"the user has posted {POSTS_A_DAY} times today: wait until tomorrow")
+        return self.posts.add(Post(self.posts.mint(), self._me, self.now, topic, text, audience, repliers, shares))
+
+    def _delete(self, post: Post) -> Post:
+        for share in self.posts.where(shares=post.post_id):
+            self._delete(share)
+        for like in self.likes.where(post_id=post.post_id):
+            self.likes.remove(like.like_id)
+        for comment in self.comments.where(post_id=post.post_id):
+            self.comments.remove(comment.comment_id)
+        return self.posts.remove(post.post_id)
+
+
+def _newest_first(post: Post) -> tuple[float, str]:
+    return -post.posted.timestamp(), post.post_id
