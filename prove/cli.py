@@ -253,8 +253,11 @@ def evaluate(
 
 @app.command(epilog="Example: `prove figures`")
 def figures() -> None:
-    """Draw the tables and figures of `results/` again from its numbers."""
-    from prove import stages, tables
+    """Draw the tables and figures of `results/` again from its numbers, and the README's if they are the repository's own."""
+    from prove import run, stages, tables
 
-    for path in tables.write_all(stages.numbers()):
+    numbers, home = stages.numbers(), run.repository()
+    for path in tables.write_all(numbers):
         typer.echo(path)
+    if home and run.results() == home / "results" and tables.update_readme(home / "README.md", numbers):
+        typer.echo(home / "README.md")

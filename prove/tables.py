@@ -62,6 +62,30 @@ def write_all(numbers: dict[str, Any]) -> list[Path]:
     return [*_tables(numbers), *_figures(numbers)]
 
 
+def readme_section(numbers: dict[str, Any]) -> str:
+    """What the README shows of a run: the held-out table and its gains, or nothing if there was none."""
+    if "heldout" not in numbers:
+        return ""
+    section = numbers["heldout"]
+    shown = ["goal", "reward", "validity", "coverage", "argument"]
+    parts = [_markdown(heldout(section)[shown]), _markdown(gains(section)[shown[:2]])]
+    about = f"Measured by `make reproduce` ({caption(section)}); means with 95 % bootstrap intervals, differences paired by conversation."
+    return "\n\n".join([about, *parts])
+
+
+def update_readme(path: Path, numbers: dict[str, Any]) -> bool:
+    """Put the section between the README's two marks; whether that changed anything. No number is typed by hand."""
+    text = path.read_text(encoding="utf-8")
+    before, rest = text.split(_MARKS[0])
+    after = rest.split(_MARKS[1])[1]
+    new = f"{before}{_MARKS[0]}\n{readme_section(numbers)}\n{_MARKS[1]}{after}"
+    path.write_text(new, encoding="utf-8")
+    return new != text
+
+
+_MARKS = ("<!-- results -->", "<!-- end of results -->")
+
+
 def _tables(numbers: dict[str, Any]) -> Iterator[Path]:
     for name in _reported():
         yield _write(f"reported_{name}", reported(name), "Reported by the paper (arXiv:2606.03892), percent; not measured here.")
@@ -74,10 +98,14 @@ def _tables(numbers: dict[str, Any]) -> Iterator[Path]:
 def _write(name: str, table: pd.DataFrame, about: str) -> Path:
     path = results() / "tables" / f"{name}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    header = ["", *map(str, table.columns)]
-    lines = [header, ["---"] * len(header), *([str(i), *map(str, row)] for i, row in zip(table.index, table.to_numpy(), strict=True))]
-    path.write_text(f"{about}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n", encoding="utf-8")
+    path.write_text(f"{about}\n\n{_markdown(table)}\n", encoding="utf-8")
     return path
+
+
+def _markdown(table: pd.DataFrame) -> str:
+    header = ["", *map(str, table.columns)]
+    rows = ([str(i), *map(str, row)] for i, row in zip(table.index, table.to_numpy(), strict=True))
+    return "\n".join(f"| {' | '.join(line)} |" for line in (header, ["---"] * len(header), *rows))
 
 
 def _figures(numbers: dict[str, Any]) -> Iterator[Path]:

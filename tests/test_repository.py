@@ -17,6 +17,7 @@ import pytest
 
 from prove.servers.catalog import packages
 from prove.synthesis.phrases import phrasebook, problems
+from prove.tables import update_readme
 
 HOME = Path(__file__).parent.parent
 NOTEBOOKS = sorted((HOME / "notebooks").glob("*.ipynb"))
@@ -85,6 +86,14 @@ def test_every_folder_and_file_of_the_readmes_tree_exists():
         depth, name = (len(line) - len(line.lstrip())) // 2, line.split()[0]
         stack[depth:] = [name]
         assert (HOME / "".join(stack)).exists(), line
+
+
+def test_the_readmes_numbers_are_those_of_the_committed_run(tmp_path):
+    numbers = HOME / "results" / "numbers.json"
+    copy = tmp_path / "README.md"
+    copy.write_text(README, encoding="utf-8")
+    update_readme(copy, json.loads(numbers.read_text()) if numbers.exists() else {})
+    assert copy.read_text(encoding="utf-8") == README
 
 
 def readme_commands():

@@ -116,32 +116,29 @@ def agreement(rows: pd.DataFrame, seed: int = 0, resamples: int = RESAMPLES) -> 
     percentile bootstrap interval (`_low`, `_high`), tasks resampled.
     """
     tasks = [group.index.to_numpy() for _, group in rows.reset_index(drop=True).groupby("task")]
+    scores_N_P, outcomes_N_2 = rows[list(PRESETS)].to_numpy(float), rows[["goal", "damage"]].to_numpy(float)
+    orders_T_P_2 = np.array([[_orders(outcomes_N_2[t, 0], scores) for scores in scores_N_P[t].T] for t in tasks])
+
+    def measures(picked_T: Any) -> Any:
+        at = np.concatenate([tasks[t] for t in picked_T])
+        wins_P, pairs_P = orders_T_P_2[picked_T].sum(axis=0).T
+        within_P = np.divide(wins_P, pairs_P, out=np.full(len(PRESETS), np.nan), where=pairs_P > 0)
+        return np.column_stack([spearman(scores_N_P[at], outcomes_N_2[at]), within_P])
+
     picks_R_T = np.random.default_rng(seed).integers(0, len(tasks), (resamples, len(tasks)))
-    columns = {name: rows[name].to_numpy(float) for name in ("goal", "damage", *PRESETS)}
-    out = {}
-    for preset in PRESETS:
-        wins_T, pairs_T = np.array([_orders(columns["goal"][t], columns[preset][t]) for t in tasks]).T
-
-        def measure(picked_T: Any, preset: str = preset, wins_T: Any = wins_T, pairs_T: Any = pairs_T) -> list[float]:
-            at = np.concatenate([tasks[t] for t in picked_T])
-            pairs = pairs_T[picked_T].sum()
-            within = wins_T[picked_T].sum() / pairs if pairs else np.nan
-            return [*(spearman(columns[preset][at], columns[other][at]) for other in ("goal", "damage")), within]
-
-        found, resampled = measure(np.arange(len(tasks))), np.array([measure(picked) for picked in picks_R_T])
-        low, high = np.nanpercentile(resampled, [2.5, 97.5], axis=0)
-        out[preset] = {
-            f"{what}{end}": value
-            for i, what in enumerate(("goal", "damage", "within"))
-            for end, value in (("", found[i]), ("_low", low[i]), ("_high", high[i]))
-        }
-    return pd.DataFrame(out).T
+    found_P_3, resampled_R_P_3 = measures(np.arange(len(tasks))), np.array([measures(picked) for picked in picks_R_T])
+    low_P_3, high_P_3 = np.nanpercentile(resampled_R_P_3, [2.5, 97.5], axis=0)
+    columns = [f"{what}{end}" for what in ("goal", "damage", "within") for end in ("", "_low", "_high")]
+    values = np.stack([found_P_3, low_P_3, high_P_3], axis=2).reshape(len(PRESETS), -1)
+    return pd.DataFrame(values, list(PRESETS), columns)
 
 
-def spearman(a: Any, b: Any) -> float:
-    """Spearman's rank correlation, ties sharing their mean rank; nan where one side is constant."""
-    ranks = rankdata(a), rankdata(b)
-    return float(np.corrcoef(*ranks)[0, 1]) if all(np.ptp(r) for r in ranks) else float("nan")
+def spearman(a_N_P: Any, b_N_Q: Any) -> Any:
+    """Spearman's rank correlation of every column with every other, P x Q, ties sharing their mean rank; nan where a column is
+    constant."""
+    ranks_a, ranks_b = ((r := rankdata(x, axis=0)) - r.mean(axis=0) for x in (a_N_P, b_N_Q))
+    norms_P_Q = np.outer(np.linalg.norm(ranks_a, axis=0), np.linalg.norm(ranks_b, axis=0))
+    return np.divide(ranks_a.T @ ranks_b, norms_P_Q, out=np.full(norms_P_Q.shape, np.nan), where=norms_P_Q > 0)
 
 
 def _orders(goal: Any, scores: Any) -> tuple[float, int]:

@@ -64,7 +64,7 @@ Delivery = Annotated[Literal["delivered", "retrying", "failed"], Meta(descriptio
 
 MOST_WEBHOOKS = 16
 CHARGE_AFTER = timedelta(hours=1)
-RETRY_AFTER = [timedelta(hours=h) for h in (1, 4, 12, 24)]  # then delivery has failed
+RETRY_AFTER = [timedelta(hours=h) for h in (1, 4, 12, 24, 48)]  # then delivery has failed
 
 
 class Customer(Record):
@@ -248,15 +248,15 @@ class Payments(Server):
     ) -> Found:
         """Find customers, prices, invoices and payments by name, email, product or number; a status finds invoices only."""
         require(query or customer_id or status, "invalid_argument", "give a query, a customer_id or a status to search by")
-        whose = [self.customers.get(customer_id)] if customer_id else self.customers
-        who = {c.customer_id: f"{c.name} {c.email}" for c in whose}
-        invoices = [i for i in self.invoices if i.customer_id in who and matches(query, who[i.customer_id], i.number or "", i.memo)]
-        payments = [p for p in self.payments if p.customer_id in who and matches(query, who[p.customer_id], p.number, p.card or "")]
+        whose = [self.customers.get(customer_id)] if customer_id else list(self.customers)
+        who = {c.customer_id for c in whose}
+        invoices = [i for i in reversed(list(self.invoices)) if i.customer_id in who and matches(query, i.number or "", i.memo)]
+        payments = [p for p in reversed(list(self.payments)) if p.customer_id in who and matches(query, p.number, p.card or "")]
         return Found(
-            page([c for c in whose if not status and matches(query, who[c.customer_id])], limit, CustomerLine),
+            page([c for c in whose if not status and matches(query, c.name, c.email)], limit, CustomerLine),
             page([p for p in self.prices if not (status or customer_id) and matches(query, p.product, p.rate)], limit, PriceLine),
-            page((i for i in reversed(invoices) if status in (None, i.status)), limit, InvoiceLine),
-            page([] if status else reversed(payments), limit, PaymentLine),
+            page([i for i in invoices if status in (None, i.status)], limit, InvoiceLine),
+            page([] if status else payments, limit, PaymentLine),
         )
 
     @read

@@ -169,7 +169,7 @@ class VideoMeetings(Server):
         waiting_room: WaitingRoom | None = None,
         invitees: Invitees | None = None,
     ) -> MeetingDetails:
-        """Change or move a meeting that has not begun, or invite more people to it."""
+        """Change a meeting of the user, move it if it has not begun, or invite more people to it."""
         meeting = self._led(meeting_id, "scheduled", "in_progress", co_hosts=False)
         require(start is None or meeting.status == "scheduled", "failed_precondition", f"{meeting_id} has begun: its start cannot be moved")
         require(start is None or start > self.now, "failed_precondition", f"{start} has passed: move the meeting to a later time")
@@ -194,11 +194,7 @@ class VideoMeetings(Server):
         person = self.participants.get(participant_id)
         meeting = self._led(person.meeting_id, "in_progress")
         require(person.state == "waiting", "failed_precondition", f"{participant_id} is not in the waiting room but {person.state}")
-        require(
-            self._seats_left(meeting),
-            "resource_exhausted",
-            f"{person.meeting_id} is full, {self._me().seats} are in it: remove somebody first",
-        )
+        require(self._seats_left(meeting), "resource_exhausted", f"{meeting.meeting_id} is full: remove somebody first")
         return self.participants.update(participant_id, state="in_meeting")
 
     @write(destructive=True)
@@ -242,25 +238,20 @@ class VideoMeetings(Server):
     # --- rules
 
     def elapse(self) -> None:
-        for meeting in sorted((m for m in self.meetings if m.start <= self.now), key=lambda m: m.start):
-            if meeting.status == "scheduled":
-                meeting = self._open(meeting)
-            if meeting.status == "in_progress":
-                self._arrive(meeting)
-            if meeting.status == "in_progress" and meeting.end <= self.now:
+        for due in sorted((m for m in self.meetings.where(status="scheduled") if m.start <= self.now), key=lambda m: m.start):
+            self._open(due)
+        for meeting in self.meetings.where(status="in_progress"):
+            self._arrive(meeting)
+            if meeting.end <= self.now:
                 self._close(meeting)
-        for recording in self.recordings:
-            if (
-                recording.status == "processing"
-                and recording.stopped
-                and self.now - recording.stopped >= recording.stopped - recording.started
-            ):
-                self.recordings.update(recording.recording_id, status="ready")
+        for done in self.recordings.where(status="processing"):
+            if done.stopped and self.now - done.stopped >= done.stopped - done.started:
+                self.recordings.update(done.recording_id, status="ready")
 
-    def _open(self, meeting: Meeting) -> Meeting:
+    def _open(self, meeting: Meeting) -> None:
         for person in self.participants.where(meeting_id=meeting.meeting_id, role="host"):
             self.participants.update(person.participant_id, state="in_meeting")
-        return self.meetings.update(meeting.meeting_id, status="in_progress")
+        self.meetings.update(meeting.meeting_id, status="in_progress")
 
     def _arrive(self, meeting: Meeting) -> None:
         """Everybody who is invited turns up; where there is a waiting room, or no seat, they wait."""
@@ -288,7 +279,7 @@ class VideoMeetings(Server):
     def _led(self, meeting_id: MeetingId, *status: MeetingStatus, co_hosts: bool = True) -> Meeting:
         """A meeting that is in one of these states and that the user runs, as its host or, where that is enough, as a co-host."""
         meeting, me = self.meetings.get(meeting_id), self._me().email
-        roles = [p.role for p in self.participants.where(email=me, meeting_id=meeting_id)]
+        roles = [p.role for p in self.participants.where(email=me, meeting_id=meeting_id) if p.state != "removed"]
         right = "host" in roles or (co_hosts and "co_host" in roles)
         require(right, "permission_denied", f"only its host, {meeting.host}{', or a co-host' * co_hosts}, may do that in {meeting_id}")
         require(meeting.status in status, "failed_precondition", f"{meeting_id} is {meeting.status}, not {' or '.join(status)}")
