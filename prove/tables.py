@@ -63,9 +63,9 @@ def write_all(numbers: dict[str, Any]) -> list[Path]:
 
 
 def readme_section(numbers: dict[str, Any]) -> str:
-    """What the README shows of a run: the held-out table and its gains, or nothing if there was none."""
+    """What the README shows of a run: the held-out table and its gains."""
     if "heldout" not in numbers:
-        return ""
+        return "No trained model's results are committed yet; `make reproduce`, and then `make figures`, write them here."
     section = numbers["heldout"]
     shown = ["goal", "reward", "validity", "coverage", "argument"]
     parts = [_markdown(heldout(section)[shown]), _markdown(gains(section)[shown[:2]])]

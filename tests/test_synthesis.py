@@ -17,6 +17,7 @@ from prove.benchmarks.heldout import evaluate
 from prove.episode import Episode
 from prove.policies import SILENT, Oracle
 from prove.records import BadRecord, read_conversations, write_conversations
+from prove.run import RunError
 from prove.servers import Cents, Day, Moment, Month
 from prove.servers.catalog import catalogue, load
 from prove.synthesis.certify import Rejected, certify
@@ -87,6 +88,15 @@ def test_any_number_of_workers_gives_the_same_bytes(tmp_path):
     one, two = synthesize(plan, tmp_path / "one.jsonl"), synthesize(plan, tmp_path / "two.jsonl", workers=2)
     assert one.read_bytes() == two.read_bytes()
     assert one.with_name("one.rejects.jsonl").read_bytes() == two.with_name("two.rejects.jsonl").read_bytes()
+
+
+def test_a_file_that_another_plan_has_made_is_left_alone(tmp_path):
+    out = synthesize(Plan(3, servers=("banking",)), tmp_path / "a.jsonl")
+    before = out.read_bytes()
+    assert synthesize(Plan(3, servers=("banking",)), out).read_bytes() == before
+    with pytest.raises(RunError, match="made with other settings"):
+        synthesize(Plan(4, servers=("banking",)), out)
+    assert out.read_bytes() == before
 
 
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path):

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from prove.records import Conversation, Kind, Split, read_conversations
+from prove.run import RunError
 from prove.servers.catalog import catalogue, load
 from prove.servers.server import stable_hash
 from prove.synthesis.certify import Rejected, certify
@@ -112,14 +113,16 @@ def synthesize(plan: Plan, out: Path, workers: int = 1, tell: Callable[[int, int
     """Make a plan's conversations into `out` (JSON lines) and its rejects beside it; goes on where a killed run stopped.
 
     The same bytes for any number of workers. `tell(done, n)` is called now and then. Raises OSError where `out` cannot be
-    written; what is there stays as it is.
+    written, and `RunError` where it holds what another plan has made; what is there stays as it is.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     part, rejects = out.with_name(out.name + ".part"), out.with_name(out.stem + ".rejects.jsonl")
     header = msgspec.json.encode(plan)
-    start, kept = _resume(part, rejects, header)
-    if out.exists() and not part.exists():
+    if out.exists():
+        if not rejects.exists() or rejects.read_bytes().split(b"\n")[0] != header:
+            raise RunError(f"{out} was made with other settings: give another --out, or move it away")
         return out
+    start, kept = _resume(part, rejects, header)
     seen = Seen(kept)
     quota = _quotas(plan)
     quota.subtract(c.kind for c in kept)
@@ -159,14 +162,12 @@ def _quotas(plan: Plan) -> Counter[str]:
 
 def _resume(part: Path, rejects: Path, header: bytes) -> tuple[int, list[Conversation]]:
     """Where a killed run of the same plan stopped: the next item, and what is there. A torn last line is dropped."""
-    if not part.exists() or not rejects.exists():
-        return 0, []
-    lines = _whole_lines(rejects)
-    _whole_lines(part)
+    lines = _whole_lines(rejects) if part.exists() and rejects.exists() else []
     if not lines or lines[0] != header:
-        part.unlink()
-        rejects.unlink()
+        part.unlink(missing_ok=True)
+        rejects.unlink(missing_ok=True)
         return 0, []
+    _whole_lines(part)
     kept = read_conversations(part)
     last = [int(c.id.rsplit("-", 1)[1]) for c in kept[-1:]]
     # an item's rejects are written after its record: what follows the last record is made again

@@ -1,5 +1,6 @@
 """What somebody could want next: goals that the live world can grant, or visibly cannot, found by trying them out."""
 
+import re
 from random import Random
 from typing import Any
 
@@ -253,7 +254,7 @@ class Seeker:
             arguments = {p.name: mine[p.id_type] for p in needed if p.id_type}
             result = trial.session.call(tool.name, arguments)
             shown = [(f, v) for f, v in result.value.items() if isinstance(v, str | int) and (f, v) not in seen] if result.ok else []
-            telling = [(f, v) for f, v in shown if len(str(v)) > 1 and str(v) in why]
+            telling = [(f, v) for f, v in shown if re.search(rf"(?<![\w-]){re.escape(str(v))}(?![\w-])", why)]
             if telling:
                 trial.call(tool.name, arguments)
                 return [Answer(trial.calls[-1].id, f, v) for f, v in telling]

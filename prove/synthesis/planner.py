@@ -17,7 +17,7 @@ from prove.servers.schema import bare, fields_of, is_id, without_none
 from prove.servers.server import Server, sources_of
 from prove.servers.session import Result, Session
 from prove.servers.tools import Parameter, Tool
-from prove.synthesis.language import say
+from prove.synthesis.language import is_money, say
 from prove.synthesis.phrases import Phrasebook, Template
 from prove.synthesis.values import name_of, table_of
 
@@ -117,7 +117,8 @@ def _fill_mention(draft: Draft, template: Template, record: Any, hints: dict[str
         if spec == "day":
             value, hint = value.date(), type(value.date())
         words = draft.book.words_for(name_of(type(draft.live), hint), slot)
-        return say(hint, value, draft.live.today, rng, words)
+        # in front of a noun an amount is "the $25 charge", never "the 25 dollars charge"
+        return say(hint, value, draft.live.today, None if is_money(hint) else rng, words)
 
     return msgspec.structs.replace(named, text=template.fill(word))
 
@@ -134,6 +135,8 @@ def resolve(draft: Draft, id_type: NewType, key: str, named: Named, rng: Random,
     tools = type(draft.live).tools
     for tool in (t for t in sources_of(id_type, tools) if not t.marks.writes):
         for arguments in _lookups(draft, tool, named, rng, depth):
+            if any(_shows(seen, key, named) for seen in draft.results):
+                return  # looking up its owner has shown it
             result = draft.session.call(tool.name, arguments)
             if result.ok and _shows(result.value, key, named):
                 draft.call(tool.name, arguments)

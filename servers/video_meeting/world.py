@@ -27,7 +27,12 @@ TOPICS = (  # topic, agenda
     ("Parents' evening online", "Ten minutes a family."), ("Press briefing", "Questions by mail beforehand."),
 )
 # fmt: on
-RUNNING = ((-20, 90, "host"), (-35, 240, "co_host"), (-10, 180, "co_host"), (-10, 120, "attendee"))  # begun when, length, the user's role
+RUNNING = (  # begun when, length, what the user may be in it
+    (-20, 90, ("host", "co_host")),
+    (-35, 240, ("co_host",)),
+    (-10, 180, ("co_host",)),
+    (-10, 120, ("attendee",)),
+)
 
 
 def populate(server: VideoMeetings, make: Maker) -> None:
@@ -37,8 +42,8 @@ def populate(server: VideoMeetings, make: Maker) -> None:
         server.users.add(User(make.email(name), name))
     topics = make.shuffled(TOPICS)[:28]
     slots = make.shuffled([(day, hour) for day in (*range(-9, 0), *range(1, 29)) for hour in (8, 10, 12, 14, 16)])
-    for (topic, agenda), (ago, duration, role) in zip(topics, RUNNING, strict=False):
-        meeting = _hold(server, make, role, topic, make.start + timedelta(minutes=ago), duration, True, agenda, "in_progress")
+    for (topic, agenda), (ago, duration, roles) in zip(topics, RUNNING, strict=False):
+        meeting = _hold(server, make, make.pick(roles), topic, make.start + timedelta(minutes=ago), duration, True, agenda, "in_progress")
         if ago == -35:
             server.recordings.add(Recording(server.recordings.mint(), meeting.meeting_id, meeting.start + timedelta(minutes=5)))
     for topic, agenda in (*topics[4:], topics[-1], topics[-2]):  # two topics come up twice
