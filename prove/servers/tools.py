@@ -3,12 +3,15 @@
 import difflib
 import inspect
 from collections.abc import Callable
+from datetime import date
 from typing import Any, NewType, TypeVar, get_type_hints
 
 import msgspec
 
 from prove.servers.errors import ToolError
 from prove.servers.schema import bare, ids_in, is_id, is_secret, metas, schema
+
+_YEARS = (1900, 2199)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -94,9 +97,13 @@ class Tool(msgspec.Struct, frozen=True):
         Strict: nothing is coerced, nothing ignored. Raises `ToolError("invalid_argument")`.
         """
         try:
-            return msgspec.structs.astuple(msgspec.convert(arguments, self.arguments))
+            values = msgspec.structs.astuple(msgspec.convert(arguments, self.arguments))
         except msgspec.ValidationError:
             raise ToolError("invalid_argument", self.complaint(arguments)) from None
+        for value in values:  # at the ends of the calendar, date arithmetic overflows
+            if isinstance(value, date) and not _YEARS[0] <= value.year <= _YEARS[1]:
+                raise ToolError("invalid_argument", f"{self.name}: {value} lies outside the years {_YEARS[0]} to {_YEARS[1]}")
+        return values
 
     def complaint(self, arguments: Any) -> str:
         """Why the arguments do not fit, in words that do not depend on a library's version."""

@@ -21,7 +21,7 @@ Quantity = Annotated[int, Meta(ge=1, le=1000, description="how many")]
 Limit = Annotated[int, Meta(ge=1, le=50, description="how many results to return at most")]
 Query = Annotated[str, Meta(min_length=1, description="words to look for, in any order, case ignored")]
 Day = Annotated[date, Meta(description="a date, YYYY-MM-DD")]
-Month = Annotated[str, Meta(pattern=r"^\d{4}-(0[1-9]|1[0-2])$", description="a month, YYYY-MM")]
+Month = Annotated[str, Meta(pattern=r"^(19|20|21)\d{2}-(0[1-9]|1[0-2])$", description="a month, YYYY-MM")]
 Moment = Annotated[datetime, Meta(tz=True, description="a time with its zone, for example 2026-03-04T09:30:00Z")]
 PersonName = Annotated[str, Meta(min_length=1, description="a person's full name")]
 EmailAddress = Annotated[

@@ -1,5 +1,6 @@
 """A caller guided by the schemas alone: the tool for laws, and for finding what depends on what."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from random import Random
@@ -55,13 +56,16 @@ def wander(session: Session, server: str, calls: int, rng: Random, mistakes: flo
 
 
 def with_mistake(arguments: dict[str, Any], rng: Random) -> dict[str, Any]:
-    """The arguments with one thing wrong: one missing, one of another type, one too many, or an id that nobody has."""
+    """The arguments with one thing wrong: one missing, one of another type, one too many, a date at the end of the
+    calendar, or an id that nobody has."""
     if not arguments or rng.random() < 0.2:
         return {**arguments, "colour": "blue"}
     name = rng.choice(list(arguments))
     kind = rng.randrange(3)
     if kind == 0:
         return {k: v for k, v in arguments.items() if k != name}
+    if kind == 1 and re.match(r"\d{4}-\d\d", str(arguments[name])):
+        return {**arguments, name: rng.choice(("9999", "0001")) + str(arguments[name])[4:]}  # where date arithmetic ends
     return {**arguments, name: {"nested": True} if kind == 1 else "XXX-0"}
 
 
