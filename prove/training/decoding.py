@@ -21,6 +21,8 @@ class RoomyLayer(DynamicLayer):
     On a CPU that copy costs more than the model at a thousand tokens.
     """
 
+    keys: Tensor
+    values: Tensor
     block = 256
     room: tuple[Tensor, Tensor] | None = None
 
