@@ -93,7 +93,6 @@ def _schema(tool: Any, where: str) -> tuple[str, dict[str, Any]]:
     schema = _part(function, "parameters", dict, where, {})
     properties = _part(schema, "properties", dict, f"{where}.parameters", {})
     _part(schema, "required", list, f"{where}.parameters", [])
-    _part(schema, "required", list, f"{where}.parameters", [])
     for name, spec in properties.items():
         _expect(spec, dict, f"{where}.parameters.properties.{name}")
     return _part(function, "name", str, where), schema

@@ -83,7 +83,7 @@ def populate(maps: Maps, make: Maker) -> None:
 
 def _junction(maps: Maps, east: float, north: float, height: int) -> Junction:
     latitude, longitude = SOUTH_WEST[0] + north * KM_NORTH, SOUTH_WEST[1] + east * KM_EAST
-    return maps.junctions.add(Junction(maps.junctions.mint(), round(latitude, 6), round(longitude, 6), height))
+    return maps.junctions.add(Junction(maps.junctions.mint(), round(latitude, 4), round(longitude, 4), height))
 
 
 def _road(maps: Maps, name: str, town: str, kind: str, start: Junction, end: Junction, percent: int) -> Road:
@@ -141,7 +141,7 @@ def _refuge(maps: Maps, make: Maker, around: list[Junction]) -> None:
     """A trail up the ridge, and the hut at its end."""
     name, north, height = REFUGE
     foot = around[0]
-    top = maps.junctions.add(Junction(maps.junctions.mint(), round(foot.latitude + north * KM_NORTH, 6), foot.longitude, height))
+    top = maps.junctions.add(Junction(maps.junctions.mint(), round(foot.latitude + north * KM_NORTH, 4), foot.longitude, height))
     trail = _road(maps, "Ridge Trail", REFUGE_TOWN, "trail", foot, top, 140)
     _place(maps, make, name, "restaurant", trail, trail.length_m // HOUSE_M - 1, ("08:00", "20:00"), None)
 
