@@ -79,31 +79,40 @@ def _pair(text: str, session: Any, tool: str) -> tuple[str, Any]:
         return name, value
 
 
-@app.command(epilog="Example: `prove serve banking --print-config`, or `prove serve --http --port 8080`")
+@app.command(epilog="Example: `prove serve banking` for a client on this machine, or `prove serve --all --http --port 8000`")
 def serve(
-    server: Annotated[str, typer.Argument(help="A server's name; with --http, none for the whole library.")] = "",
+    servers: Annotated[list[str] | None, typer.Argument(help="Names of servers.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="The whole library.")] = False,
+    seed: Annotated[int, typer.Option(help="Over stdio: the world of the one session. Over HTTP each session has its own.")] = 0,
+    print_config: Annotated[bool, typer.Option("--print-config", help="Only print what to paste into an MCP client's settings.")] = False,
     http: Annotated[bool, typer.Option("--http", help="Streamable HTTP, one session a URL, instead of stdin and stdout.")] = False,
-    port: Annotated[int, typer.Option(help="The port for --http; 0 for any that is free.")] = 8080,
-    seed: Seed = 0,
-    print_config: Annotated[bool, typer.Option(help="Print what to paste into a client's settings, and stop.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; 0 takes any port that is free.")] = 8000,
+    host: Annotated[str, typer.Option(help="Where to listen; this machine only by default.")] = "127.0.0.1",
+    allow_host: Annotated[list[str] | None, typer.Option(help="A further name under which to answer (Host and Origin headers).")] = None,
+    bearer: Annotated[str, typer.Option(envvar="PROVE_BEARER", help="Ask MCP clients for this bearer token too.")] = "",
+    max_sessions: Annotated[int, typer.Option(min=1, help="How many sessions there may be.")] = 4096,
+    idle_minutes: Annotated[float, typer.Option(min=0.1, help="A session that nobody uses for so long is ended.")] = 30.0,
 ) -> None:
-    """Serve to any MCP client: one server over stdin and stdout, or the library over HTTP."""
-    import shutil
-
-    if http:
-        from prove.mcp.http import serve as serve_http
-
-        serve_http(chosen(server), port)
-        return
-    if not server:
-        fail("name a server, or give --http for the whole library")
-    from prove.mcp.stdio import config
-    from prove.mcp.stdio import serve as serve_stdio
-
+    """Serve tools to any MCP client: one session over stdin and stdout, or any number over HTTP."""
+    if every == bool(servers):
+        fail("name the servers to serve, or give --all")
+    names = chosen(",".join(servers or []))
     if print_config:
-        typer.echo(json.dumps(config(chosen(server)[0], shutil.which("prove") or "prove"), indent=2))
+        from prove.mcp.config import snippets
+
+        typer.echo(snippets(names, seed))
+    elif http:
+        from prove.mcp.http import LOOPBACK, serve
+        from prove.mcp.sessions import Limits
+
+        if host not in LOOPBACK and not allow_host:
+            fail(f"listening on {host}: name with --allow-host the hosts under which clients will reach it")
+        limits = Limits(sessions=max_sessions, idle_seconds=idle_minutes * 60)
+        serve(names, host, port, [*LOOPBACK, *(allow_host or [])], limits, bearer)
     else:
-        serve_stdio(server, seed)
+        from prove.mcp.stdio import serve as serve_stdio
+
+        serve_stdio(names, seed)
 
 
 @app.command(epilog="Example: `prove graph banking --explain remove_payee`")

@@ -1,60 +1,96 @@
 """From our tools to the SDK's low-level server. Schemas, validation, order and error texts stay ours."""
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 import mcp_types as types
+import msgspec
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 import prove
-from prove.servers.catalog import load
-from prove.servers.session import Result, Session
+from prove.mcp.sessions import Face
+from prove.servers.session import Result
 from prove.servers.tools import Tool
 
-TODAY = "prove://today"
-CHANGES = "prove://changes"
+log = logging.getLogger(__name__)
 
 
-def adapt(server: str, session_of: Callable[[Any], Session]) -> Server[Any]:
-    """An MCP server of one domain; `session_of` finds the session that a request belongs to."""
-    domain = load(server)
-    tools = [describe(tool) for tool in domain.server.tools.values()]
+def _now(face: Face) -> str:
+    return face.session.clock.now.isoformat()
+
+
+def _changes(face: Face) -> str:
+    servers = {home for home, tool in tools_of(face).values()}
+    changes = {table: rows for table, rows in face.session.changes().items() if table.split(".")[0] in servers}
+    return msgspec.json.encode(changes).decode()
+
+
+#: uri -> (name, description, type, what it reads)
+RESOURCES: dict[str, tuple[str, str, str, Callable[[Face], str]]] = {
+    "prove://now": ("now", "the session's date and time, which stand still while tools run", "text/plain", _now),
+    "prove://changes": ("changes", "what the session changed: [before, after] by table and key", "application/json", _changes),
+}
+
+
+def adapt(name: str, summary: str, face_of: Callable[[Any], Face]) -> Server[Any]:
+    """An MCP server; `face_of` finds what the client of a request sees.
+
+    Handlers run a tool to its end without awaiting, and never in a thread: so no two calls of a session overlap, and a client
+    that goes away in the middle leaves either the whole call or nothing.
+    """
 
     async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=tools)
+        return types.ListToolsResult(tools=[describe(listed, tool) for listed, (_, tool) in tools_of(face_of(context)).items()])
 
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        # synchronous on purpose: calls of a session run one at a time, never in a thread
-        return as_mcp(session_of(context).call(params.name, params.arguments or {}))
+        try:
+            return as_mcp(face_of(context).call(params.name, params.arguments or {}))
+        except Exception:
+            # a bug, not a refusal: loud here, and nothing of it outside
+            log.exception("%s crashed", params.name)
+            raise MCPError(types.INTERNAL_ERROR, "the tool crashed; the server's log says why") from None
 
     async def list_resources(context: Any, params: Any) -> types.ListResourcesResult:
-        today = types.Resource(uri=TODAY, name="today", description="the session's date and time", mime_type="text/plain")
-        changes = types.Resource(uri=CHANGES, name="changes", description="how many records the session changed, by table")
-        return types.ListResourcesResult(resources=[today, changes])
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(uri=uri, name=short, description=description, mime_type=kind)
+                for uri, (short, description, kind, _) in RESOURCES.items()
+            ]
+        )
 
     async def read_resource(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        session = session_of(context)
-        texts = {TODAY: session.clock.now.isoformat(), CHANGES: _changes(session)}
-        if params.uri not in texts:
-            raise MCPError(types.INVALID_PARAMS, f"there is no resource {params.uri}; there are: {', '.join(texts)}")
-        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, text=texts[params.uri])])
+        uri = str(params.uri)
+        if uri not in RESOURCES:
+            raise MCPError(types.INVALID_PARAMS, f"there is no resource {uri}; there are: {', '.join(RESOURCES)}", {"uri": uri})
+        _, _, kind, read = RESOURCES[uri]
+        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=kind, text=read(face_of(context)))])
 
-    return Server(
-        f"prove-{server}",
+    server: Server[Any] = Server(
+        name,
         version=prove.__version__,
-        description=domain.summary,
+        instructions=f"{summary} The session's date and time are in prove://now.",
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
         on_read_resource=read_resource,
     )
+    # no schema of ours takes an argument from a header; unless told so, the SDK lists all tools before each call over HTTP
+    server.get_tool_input_schema = lambda tool: None
+    return server
 
 
-def describe(tool: Tool) -> types.Tool:
+def tools_of(face: Face) -> dict[str, tuple[str, Tool]]:
+    """The tools that can be called, in the order in which their servers declare them."""
+    session = face.session
+    return {name: found for name, found in session.tools.items() if session.only is None or name in session.only}
+
+
+def describe(name: str, tool: Tool) -> types.Tool:
     """A tool as MCP lists it."""
     return types.Tool(
-        name=tool.name,
+        name=name,
         description=tool.description,
         input_schema=tool.input_schema,
         output_schema=tool.output_schema,
@@ -68,11 +104,9 @@ def describe(tool: Tool) -> types.Tool:
 
 
 def as_mcp(result: Result) -> types.CallToolResult:
-    """A result as MCP carries it: the text that a rollout sees, and the same as data where the call succeeded."""
+    """A result as MCP carries it: the text that a rollout sees, and the same as data where the call succeeded.
+
+    A refusal has its text only: its data would not fit the tool's output schema.
+    """
     content: list[Any] = [types.TextContent(text=result.text)]
     return types.CallToolResult(content=content, structured_content=result.value if result.ok else None, is_error=not result.ok)
-
-
-def _changes(session: Session) -> str:
-    counts = {table: len(rows) for table, rows in session.changes().items()}
-    return "\n".join(f"{table}: {count}" for table, count in counts.items()) or "nothing has changed"
