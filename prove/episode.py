@@ -99,10 +99,10 @@ class Episode:
         """What the reward looks at."""
         return Trajectory(self.schemas, ground_truth(self.conversation), tuple(self.calls), self.same_outcome())
 
-    def same_outcome(self) -> bool:
-        """Whether the session is in the ground truth's state, up to a renaming of minted ids."""
+    def same_outcome(self) -> bool | None:
+        """Whether the session is in the ground truth's state, up to a renaming of minted ids; None without a certificate."""
         certificate = self.conversation.certificate
-        return certificate is not None and self.session.outcome() == certificate.outcome
+        return None if certificate is None else self.session.outcome() == certificate.outcome
 
     def goal_reached(self) -> bool:
         """Whether the state is the ground truth's and every value the user asked for was read.
@@ -115,7 +115,7 @@ class Episode:
         for result in self.results:
             if result.ok:
                 seen |= set(leaves(result.value))
-        return self.same_outcome() and all(wanted <= seen for wanted in map(_wanted, self._answers()))
+        return bool(self.same_outcome()) and all(wanted <= seen for wanted in map(_wanted, self._answers()))
 
     def _answers(self) -> Iterator[tuple[str, Any]]:
         for turn in self.conversation.turns:
@@ -221,6 +221,8 @@ def _why_unreadable(call: ToolCall) -> str:
         json.loads(call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments))
     except ValueError as error:
         return f"{error}"
+    except RecursionError:
+        return "it is nested too deeply"
     return "its arguments are not an object"
 
 

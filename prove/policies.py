@@ -68,7 +68,7 @@ def parse_arguments(text: str) -> Any:
     """The arguments of a call as data, or the text itself where it is no JSON: the episode then says so to the model."""
     try:
         return json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, or nested too deeply to be read
         return text
 
 

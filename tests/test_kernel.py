@@ -9,12 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prove.episode import Episode, Reply, ToolCall
+from prove.policies import parse_arguments
 from prove.servers import Record, table, write
 from prove.servers.catalog import catalogue, load
 from prove.servers.session import Session
 from prove.servers.state import Base, Table
 from prove.servers.tools import tool_of
+from prove.synthesis.dataset import Plan, item
 from prove.synthesis.wander import wander
+from prove.training.rendering import read_reply
 
 
 class Thing(Record):
@@ -122,6 +126,27 @@ def test_an_amount_is_an_integer_above_zero_and_nothing_else(amount):
     session = Session.open("banking", 0)
     call = {"from_account": "ACC-4001", "to_account": "ACC-4003", "amount": amount}
     assert session.call("transfer_between_accounts", call).code == "invalid_argument"
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"name": "\ud800", "account_number": "1234567890"}, {"name": 7, "account_number": "\udfff"}, {"\ud800": 1}]
+)
+def test_text_that_is_no_unicode_is_refused_and_leaves_no_trace(arguments):
+    session = Session.open("banking", 0)
+    before = session.digest()
+    assert session.call("add_payee", arguments).code == "invalid_argument"
+    assert session.digest() == before
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a": ' * 100_000, "{", "7", '"x"'])
+def test_a_call_that_cannot_be_read_is_answered_and_counted(text):
+    conversation = next(c for c in (item(Plan(1, servers=("banking",)), i)[0] for i in range(9)) if c)
+    episode = Episode(conversation)
+    episode.step(Reply("", [ToolCall("list_accounts", parse_arguments(text))]))
+    assert episode.results[0].code == "invalid_argument"
+    assert episode.messages[-1]["role"] == "tool"
+    hermes = read_reply(f'<tool_call>{{"name": "list_accounts", "arguments": {text}}}</tool_call>')
+    assert len(hermes.calls) == 1
 
 
 def test_a_bug_in_a_tool_is_loud_and_leaves_no_trace():

@@ -97,6 +97,10 @@ class Tool(msgspec.Struct, frozen=True):
         Strict: nothing is coerced, nothing ignored. Raises `ToolError("invalid_argument")`.
         """
         try:
+            msgspec.json.encode(arguments)  # half of a surrogate pair is no text: it could not be stored or shown
+        except UnicodeEncodeError:
+            raise ToolError("invalid_argument", f"{self.name}: the arguments hold text that is not valid Unicode") from None
+        try:
             values = msgspec.structs.astuple(msgspec.convert(arguments, self.arguments))
         except msgspec.ValidationError:
             raise ToolError("invalid_argument", self.complaint(arguments)) from None

@@ -65,7 +65,7 @@ def read_reply(text: str) -> Reply:
 def _read_call(text: str, closed: bool) -> ToolCall:
     try:
         call = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ToolCall("", text)
     if not (closed and isinstance(call, dict) and isinstance(call.get("name"), str)):
         return ToolCall("", text)
