@@ -31,7 +31,7 @@ from prove.mcp.adapter import adapt
 from prove.mcp.config import launch, snippets
 from prove.mcp.guard import nests_deeper_than
 from prove.mcp.http import application, bind
-from prove.mcp.sessions import Full, Limits, Served, Sessions
+from prove.mcp.sessions import Face, Full, Limits, Served, Sessions
 from prove.servers.catalog import catalogue, load
 from prove.servers.session import Session
 from prove.synthesis.dataset import Plan, item
@@ -704,3 +704,22 @@ def test_the_core_works_where_no_mcp_sdk_is_installed():
     ]
     done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True)
     assert done.stdout == "True\n", done.stderr
+
+
+KEPT = [("banking", "customers", {"pin": "0000"}), ("iot_devices", "households", {"door_code": "0000", "alarm_code": "0001"})]
+
+
+@pytest.mark.parametrize(("server", "table", "secrets"), KEPT)
+def test_the_changes_that_a_client_can_read_hold_no_secret(server, table, secrets):
+    session = Session.open(server, 1)
+    rows = session.servers[server].state[table]
+    old = rows.one()
+    rows.update(rows.key_of(old), **secrets)
+
+    async def changes():
+        async with Client(adapt(server, "", lambda context: Face(None, session))) as client:
+            return (await client.read_resource("prove://changes")).contents[0].text
+
+    before, after = json.loads(anyio.run(changes))[f"{server}.{table}"][rows.key_of(old)]
+    assert dict.fromkeys(secrets).items() <= before.items() & after.items()
+    assert before.keys() == set(old.__struct_fields__)

@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 import prove
 from prove.mcp.sessions import Face
+from prove.servers.schema import fields_of, is_secret
 from prove.servers.session import Result
 from prove.servers.tools import Tool
 
@@ -22,9 +23,18 @@ def _now(face: Face) -> str:
 
 
 def _changes(face: Face) -> str:
+    """What the session changed, as JSON; a secret that a record keeps is null, since no client was told it."""
     servers = {home for home, tool in tools_of(face).values()}
     changes = {table: rows for table, rows in face.session.changes().items() if table.split(".")[0] in servers}
-    return msgspec.json.encode(changes).decode()
+    plain = {table: {key: [_without_secrets(r) for r in pair] for key, pair in rows.items()} for table, rows in changes.items()}
+    return msgspec.json.encode(plain).decode()
+
+
+def _without_secrets(record: Any) -> Any:
+    if record is None:
+        return None
+    hidden = {name: None for name, hint in fields_of(type(record)).items() if is_secret(hint)}
+    return msgspec.to_builtins(record) | hidden
 
 
 #: uri -> (name, description, type, what it reads)
