@@ -132,7 +132,9 @@ class Table(Generic[R]):
         return len(base) + sum(changes)
 
     def where(self, **equal: Any) -> list[R]:
-        """The records whose fields equal the given values; the first field named is looked up in an index."""
+        """The records whose fields equal the given values, all without any; the first field is looked up in an index."""
+        if not equal:
+            return list(self)
         field, value = next(iter(equal.items()))
         records = self.base.records
         keys = self.base.keys_where(field, value)

@@ -19,6 +19,7 @@ from prove.servers import (
     Query,
     Record,
     Server,
+    given,
     matches,
     page,
     read,
@@ -243,9 +244,8 @@ class Budget(Server):
         note: Note | None = None,
     ) -> Expense:
         """Correct an expense of an open month; what is not given stays."""
-        given = {"category_id": category_id, "amount": amount, "day": day, "merchant": merchant, "note": note}
-        changes = {field: value for field, value in given.items() if value is not None}
-        require(changes, "invalid_argument", f"say what to change of {expense_id}: {', '.join(given)}")
+        changes = given(category_id=category_id, amount=amount, day=day, merchant=merchant, note=note)
+        require(changes, "invalid_argument", f"say what to change of {expense_id}: category_id, amount, day, merchant, note")
         self._check_open(self.expenses.get(expense_id).day)
         changed = self.expenses.update(expense_id, **changes)
         self._check_booked(changed)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from itertools import takewhile
-from typing import Annotated, Any, Literal, NewType
+from typing import Annotated, Literal, NewType
 from zoneinfo import ZoneInfo, available_timezones
 
 from dateutil.rrule import rrulestr
@@ -26,6 +26,7 @@ from prove.servers import (
     page,
     read,
     require,
+    some_given,
     table,
     write,
 )
@@ -251,7 +252,7 @@ class Calendars(Server):
     ) -> Booked:
         """Change or move an event; a series is laid out anew from its new start, and what has passed of it stays."""
         event = self._own(event_id)
-        changes = _given(summary=summary, start=start and start.astimezone(UTC), duration=duration, location=location, notes=notes)
+        changes = some_given(summary=summary, start=start and start.astimezone(UTC), duration=duration, location=location, notes=notes)
         if event.recurrence and start:
             changes["start"] = self._first(event.recurrence, start, self.calendars.get(event.calendar_id).zone)
         changed = self.events.update(event_id, **changes)
@@ -278,7 +279,7 @@ class Calendars(Server):
         """Change or move one instance of a series and leave the others alone."""
         self._coming(instance_id)
         require((start or self.now) >= self.now, "failed_precondition", f"{start} has passed: move it to a later time")
-        changes = _given(start=start and start.astimezone(UTC), duration=duration, summary=summary, location=location)
+        changes = some_given(start=start and start.astimezone(UTC), duration=duration, summary=summary, location=location)
         return self.instances.update(instance_id, **changes, status="changed")
 
     @write(destructive=True)
@@ -498,10 +499,3 @@ def _in_working_hours(span: Span, zone: str) -> bool:
     midnight = start.replace(hour=0, minute=0)
     opens, closes = (midnight.replace(hour=hour) for hour in WORKDAY)
     return start.weekday() < 5 and opens <= start and end <= closes
-
-
-def _given(**fields: Any) -> dict[str, Any]:
-    """What is to be changed: the arguments that were given."""
-    given = {name: value for name, value in fields.items() if value is not None}
-    require(given, "invalid_argument", f"nothing to change: give at least one of {', '.join(fields)}")
-    return given

@@ -14,10 +14,12 @@ from prove.servers import (
     Query,
     Record,
     Server,
+    given,
     matches,
     page,
     read,
     require,
+    some_given,
     table,
     write,
 )
@@ -204,9 +206,7 @@ class Crm(Server):
     ) -> Contact:
         """Change what is known of a contact, or the company that they are with."""
         contact = self.contacts.get(contact_id)
-        given = {"email": email, "job_title": job_title, "phone": phone, "company_id": company_id, "opted_out": opted_out}
-        changes = {field: value for field, value in given.items() if value is not None}
-        require(changes, "invalid_argument", f"nothing to change: give at least one of {', '.join(given)}")
+        changes = some_given(email=email, job_title=job_title, phone=phone, company_id=company_id, opted_out=opted_out)
         if email and email.casefold() != contact.email.casefold():
             self._check_new_email(email)
         require(company_id is None or company_id in self.companies, "not_found", f"there is no company {company_id!r}")
@@ -310,9 +310,8 @@ class Crm(Server):
         """List what has happened (done) and what is still to do (open), the latest day first."""
         for rows, key in ((self.contacts, contact_id), (self.deals, deal_id)):
             require(key is None or key in rows, "not_found", f"there is no {rows.spec.noun} {key!r}")
-        wanted = {"contact_id": contact_id, "deal_id": deal_id, "kind": kind, "status": status}
-        filters = {field: value for field, value in wanted.items() if value is not None}
-        found = [a for a in (self.activities.where(**filters) if filters else self.activities) if matches(query, a.subject, a.notes)]
+        among = self.activities.where(**given(contact_id=contact_id, deal_id=deal_id, kind=kind, status=status))
+        found = [a for a in among if matches(query, a.subject, a.notes)]
         return page(sorted(found, key=lambda a: a.day, reverse=True), limit, Activity)
 
     @write

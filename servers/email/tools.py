@@ -22,6 +22,7 @@ from prove.servers import (
     page,
     read,
     require,
+    some_given,
     table,
     write,
 )
@@ -225,9 +226,7 @@ class Mail(Server):
     ) -> Draft:
         """Replace parts of a draft: what is given takes the place of what was there."""
         draft = self.drafts.get(draft_id)
-        given = {"recipients": recipients, "cc": cc, "subject": subject, "body": body}
-        require(given != dict.fromkeys(given), "invalid_argument", f"nothing to change: give at least one of {', '.join(given)}")
-        new = structs.replace(draft, updated=self.now, **{name: value for name, value in given.items() if value is not None})
+        new = structs.replace(draft, updated=self.now, **some_given(recipients=recipients, cc=cc, subject=subject, body=body))
         recipients, cc = _addresses(new.recipients, new.cc)
         return self.drafts.update(draft_id, recipients=recipients, cc=cc, subject=new.subject, body=new.body, updated=new.updated)
 
@@ -328,7 +327,7 @@ class Mail(Server):
         self.emails.add(Email(email_id, thread_id, new.due, new.sender, new.sender_address, me, [], *texts))
 
     def _me(self) -> Mailbox:
-        return next(iter(self.mailboxes))
+        return self.mailboxes.one()
 
     def _new_thread(self, subject: str) -> ThreadId:
         return self.threads.add(Thread(ThreadId(self.threads.mint()), subject)).thread_id

@@ -547,7 +547,7 @@ class Filesystem(Server):
 
     @property
     def _me(self) -> Login:
-        return next(iter(self.logins))
+        return self.logins.one()
 
     @property
     def _disk(self) -> Disk:

@@ -464,7 +464,7 @@ class IotDevices(Server):
         return self.devices.where(kind="alarm")[0]
 
     def _household(self) -> Household:
-        return next(iter(self.households))
+        return self.households.one()
 
 
 def _is_secure(device: Device) -> bool:

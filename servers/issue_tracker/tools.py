@@ -14,10 +14,12 @@ from prove.servers import (
     Query,
     Record,
     Server,
+    given,
     matches,
     page,
     read,
     require,
+    some_given,
     table,
     write,
 )
@@ -217,9 +219,7 @@ class IssueTracker(Server):
         """Find issues, newest first; query looks at key, summary, description and labels."""
         for rows, key in ((self.projects, project_key), (self.users, assignee), (self.sprints, sprint_id)):
             require(key is None or key in rows, "not_found", f"there is no {rows.spec.noun} {key!r}")
-        wanted = {"project_key": project_key, "status": status, "assignee": assignee, "sprint_id": sprint_id}
-        filters = {field: value for field, value in wanted.items() if value is not None}
-        among = self.issues.where(**filters) if filters else self.issues
+        among = self.issues.where(**given(project_key=project_key, status=status, assignee=assignee, sprint_id=sprint_id))
         found = [i for i in among if matches(query, i.issue_key, i.summary, i.description, *i.labels)]
         return page(sorted(found, key=lambda i: i.created, reverse=True), limit, IssueLine)
 
@@ -262,9 +262,7 @@ class IssueTracker(Server):
         labels: Labels | None = None,
     ) -> Issue:
         """Change fields of an issue; status, assignee and sprint have tools of their own."""
-        given = {"summary": summary, "description": description, "priority": priority, "points": points, "labels": labels}
-        changes = {field: value for field, value in given.items() if value is not None}
-        require(changes, "invalid_argument", f"nothing to change: give at least one of {', '.join(given)}")
+        changes = some_given(summary=summary, description=description, priority=priority, points=points, labels=labels)
         return self.issues.update(self._editable(issue_key).issue_key, **changes)
 
     @write(destructive=True)

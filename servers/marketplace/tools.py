@@ -15,6 +15,7 @@ from prove.servers import (
     Query,
     Record,
     Server,
+    given,
     matches,
     page,
     read,
@@ -267,12 +268,11 @@ class Marketplace(Server):
     ) -> Listing:
         """Change one of the member's own listings; once somebody has bid, only the description."""
         self._active(listing_id, own=True)
-        given = {"title": title, "price": price, "start": price, "condition": condition}
-        firm = {field: value for field, value in given.items() if value is not None}
+        firm = given(title=title, price=price, start=price, condition=condition)
         require(firm or description is not None, "invalid_argument", "nothing to change: give a title, description, price or condition")
         free = not firm or not self._ranked(listing_id)
         require(free, "failed_precondition", f"{listing_id} has bids: only its description can be changed")
-        return self.listings.update(listing_id, **firm, **({} if description is None else {"description": description}))
+        return self.listings.update(listing_id, **firm, **given(description=description))
 
     @write(destructive=True)
     def end_listing(self, listing_id: ListingId, ending: Ending = "cancel_bids") -> Listing:

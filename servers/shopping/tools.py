@@ -510,7 +510,7 @@ class Shopping(Server):
                 self._choose(coupon_code=None)
 
     def _cart(self) -> Cart:
-        chosen, items = next(iter(self.baskets)), list(self.cart_items)
+        chosen, items = self.baskets.one(), list(self.cart_items)
         subtotal, shipping = sum(i.price * i.quantity for i in items), 0
         if items and chosen.shipping_option_id:
             option, address = self.shipping_options.get(chosen.shipping_option_id), self.addresses.get(chosen.address_id)
@@ -525,7 +525,7 @@ class Shopping(Server):
         return cart
 
     def _choose(self, **choices: str | None) -> Cart:
-        self.baskets.update(next(iter(self.baskets)).basket_id, **choices)
+        self.baskets.update(self.baskets.one().basket_id, **choices)
         return self._cart()
 
     def _counted(self, coupon: Coupon) -> Money:

@@ -15,7 +15,7 @@ from prove.servers import (
     Query,
     Record,
     Server,
-    Table,
+    given,
     matches,
     page,
     read,
@@ -221,14 +221,14 @@ class Vehicle(Server):
     @read
     def get_vehicle_status(self) -> VehicleStatus:
         """Show how the car is right now: engine, gear, brakes, speed, doors, windows, climate, fuel and range."""
-        tank, route = _only(self.tanks), self._route()
-        parts = (_only(self.cars), _only(self.doors), _only(self.windows), _only(self.climates))
+        tank, route = self.tanks.one(), self._route()
+        parts = (self.cars.one(), self.doors.one(), self.windows.one(), self.climates.one())
         return VehicleStatus(*parts, tank.liters, int(_range_km(tank)), route.name if route else None)
 
     @write
     def start_engine(self) -> Car:
         """Start the engine, with the brake pressed and the gear in park or neutral."""
-        car, tank = _only(self.cars), _only(self.tanks)
+        car, tank = self.cars.one(), self.tanks.one()
         require(car.engine == "off", "failed_precondition", "the engine is running already")
         self._braked()
         require(car.gear in ("park", "neutral"), "failed_precondition", f"the gear is in {car.gear}: shift to park first")
@@ -246,7 +246,7 @@ class Vehicle(Server):
     @write(idempotent=True)
     def set_brake_pedal(self, pedal: Pedal) -> Car:
         """Press the brake, which stops the car and ends cruise control, or release it."""
-        car = _only(self.cars)
+        car = self.cars.one()
         if pedal == "pressed":
             return self._halt()
         rolls = car.gear == "neutral" and car.parking_brake == "released"
@@ -277,9 +277,9 @@ class Vehicle(Server):
         car = self._running()
         require(car.gear == "drive", "failed_precondition", f"the gear is in {car.gear}: shift to drive first")
         require(car.brake_pedal == "released", "failed_precondition", "the brake pedal is pressed: release it first")
-        unlocked = _fields_other_than("locked", _only(self.doors))
+        unlocked = _fields_other_than("locked", self.doors.one())
         require(not unlocked, "failed_precondition", f"unlocked: {unlocked}; lock the doors first")
-        ajar = _fields_other_than(0, _only(self.windows))
+        ajar = _fields_other_than(0, self.windows.one())
         too_fast = speed > WINDOWS_SHUT_ABOVE and ajar
         require(not too_fast, "failed_precondition", f"above {WINDOWS_SHUT_ABOVE} km/h windows must be shut: close {ajar} first")
         self.positions.update(car.plate, place_id=None)
@@ -292,7 +292,7 @@ class Vehicle(Server):
         """Lock or unlock a door, or all of them; a moving car keeps its doors locked."""
         if lock == "unlocked":
             self._standing()
-        doors = _only(self.doors)
+        doors = self.doors.one()
         return self.doors.update(doors.plate, **dict.fromkeys(Doors.__struct_fields__[1:] if door == "all" else [door], lock))
 
     @write(idempotent=True)
@@ -308,13 +308,12 @@ class Vehicle(Server):
         """Set the climate control of a running car; temperature and fan stay as they are unless given."""
         if mode != "off":
             self._running()
-        wanted = {"mode": mode, "temperature": temperature, "fan": fan}
-        return self.climates.update(_only(self.cars).plate, **{k: v for k, v in wanted.items() if v is not None})
+        return self.climates.update(self.cars.one().plate, **given(mode=mode, temperature=temperature, fan=fan))
 
     @write(idempotent=True)
     def set_headlights(self, headlights: Headlights) -> Car:
         """Switch the headlights; beams need a running engine, and a car that moves after dark keeps its lights."""
-        car = _only(self.cars)
+        car = self.cars.one()
         if headlights in ("low_beam", "high_beam"):
             self._running()
         dark = self.now.hour >= DARK[0] or self.now.hour < DARK[1]
@@ -332,7 +331,7 @@ class Vehicle(Server):
     @write
     def fill_fuel(self, liters: Liters) -> Tank:
         """Put fuel into the tank, with the engine off."""
-        car, tank = _only(self.cars), _only(self.tanks)
+        car, tank = self.cars.one(), self.tanks.one()
         require(car.engine == "off", "failed_precondition", "the engine is running: stop it first")
         room = round(tank.capacity - tank.liters, 2)
         require(liters <= room, "resource_exhausted", f"{liters} liters do not fit: there is room for {room}")
@@ -349,7 +348,7 @@ class Vehicle(Server):
     @write
     def book_service(self, service_center_id: ServiceCenterId, service: ServiceKind, day: ServiceDay) -> Appointment:
         """Book the car in for a job on a coming weekday or Saturday that still has a free bay."""
-        center, plate = self.service_centers.get(service_center_id), _only(self.cars).plate
+        center, plate = self.service_centers.get(service_center_id), self.cars.one().plate
         require(service in center.services, "invalid_argument", f"{center.name} does not do {service}, only {', '.join(center.services)}")
         require(day > self.today, "failed_precondition", f"{day} is not after today, {self.today}: choose a later day")
         require(day.weekday() < 6, "failed_precondition", f"{day} is a Sunday, and {center.name} is closed: choose another day")
@@ -370,7 +369,7 @@ class Vehicle(Server):
     @read
     def get_place(self, place_id: PlaceId) -> PlaceDetails:
         """Show how far away a place is, how long the drive takes, and whether the fuel will do."""
-        place, tank = self.places.get(place_id), _only(self.tanks)
+        place, tank = self.places.get(place_id), self.tanks.one()
         km = self._km_to(place)
         fuel = round(km * tank.liters_per_100_km / 100, 1)
         return PlaceDetails(place_id, place.name, km, ceil(km), fuel, km <= _range_km(tank))
@@ -381,7 +380,7 @@ class Vehicle(Server):
         place, plate = self.places.get(place_id), self._running().plate
         route = self._route()
         require(route is None, "failed_precondition", f"guidance to {route and route.name} is on: cancel it first")
-        require(_only(self.positions).place_id != place_id, "failed_precondition", f"the car is at {place.name} already")
+        require(self.positions.one().place_id != place_id, "failed_precondition", f"the car is at {place.name} already")
         km = self._km_to(place)
         return self.routes.add(Route(plate, place_id, place.name, km, self.now + timedelta(minutes=ceil(km))))
 
@@ -389,7 +388,7 @@ class Vehicle(Server):
     def cancel_navigation(self) -> Route:
         """End the guidance before it has reached its destination."""
         require(self._route(), "failed_precondition", "no guidance is on: start navigation first")
-        return self.routes.remove(_only(self.cars).plate)
+        return self.routes.remove(self.cars.one().plate)
 
     @read
     def list_trips(self, since: Day | None = None, until: Day | None = None, limit: Limit = 10) -> Page[Trip]:
@@ -402,8 +401,8 @@ class Vehicle(Server):
     # --- rules
 
     def elapse(self) -> None:
-        position = _only(self.positions)
-        if _only(self.cars).engine == "on":
+        position = self.positions.one()
+        if self.cars.one().engine == "on":
             self._run((self.now - position.since) / timedelta(hours=1))
         self.positions.update(position.plate, since=self.now)
         for appointment in [a for a in self.appointments if a.status == "booked" and a.day <= self.today]:
@@ -411,7 +410,7 @@ class Vehicle(Server):
 
     def _run(self, hours: float) -> None:
         """Drive as far as time, fuel and the route allow, or idle. Without a route the car goes nowhere in particular."""
-        car, tank = _only(self.cars), _only(self.tanks)
+        car, tank = self.cars.one(), self.tanks.one()
         km = round(min(car.speed * hours, _range_km(tank)), 1)
         if route := self._route():
             km = min(km, route.remaining_km)
@@ -425,7 +424,7 @@ class Vehicle(Server):
             self._switch_off()
 
     def _follow(self, route: Route, km: float) -> None:
-        here, there = _only(self.positions), self.places.get(route.place_id)
+        here, there = self.positions.one(), self.places.get(route.place_id)
         remaining = round(route.remaining_km - km, 1)
         if remaining <= 0:
             self.routes.remove(route.plate)
@@ -440,7 +439,7 @@ class Vehicle(Server):
 
     def _serve(self, appointment: Appointment) -> None:
         """On its day a car gets the job done, unless it is on the road."""
-        car, tires = _only(self.cars), _only(self.tires)
+        car, tires = self.cars.one(), self.tires.one()
         mine = appointment.plate == car.plate
         missed = mine and car.engine == "on"
         self.appointments.update(appointment.appointment_id, status="missed" if missed else "done")
@@ -450,10 +449,10 @@ class Vehicle(Server):
             self.cars.update(car.plate, inspection_due_km=int(car.odometer_km) + INSPECTION_KM)
 
     def _halt(self) -> Car:
-        return self.cars.update(_only(self.cars).plate, brake_pedal="pressed", speed=0, cruise_speed=None)
+        return self.cars.update(self.cars.one().plate, brake_pedal="pressed", speed=0, cruise_speed=None)
 
     def _switch_off(self) -> Car:
-        car, position, tank = _only(self.cars), _only(self.positions), _only(self.tanks)
+        car, position, tank = self.cars.one(), self.positions.one(), self.tanks.one()
         km, liters = round(car.odometer_km - position.trip_from_km, 1), round(position.trip_from_liters - tank.liters, 2)
         if km:
             self.trips.add(Trip(TripId(self.trips.mint()), self.today, position.place_id, km, liters))
@@ -466,27 +465,22 @@ class Vehicle(Server):
         return next(iter(self.routes), None)
 
     def _running(self) -> Car:
-        car = _only(self.cars)
+        car = self.cars.one()
         require(car.engine == "on", "failed_precondition", "the engine is off: start it first")
         return car
 
     def _standing(self) -> Car:
-        car = _only(self.cars)
+        car = self.cars.one()
         require(not car.speed, "failed_precondition", f"the car goes {car.speed} km/h: press the brake to stop first")
         return car
 
     def _braked(self) -> None:
-        require(_only(self.cars).brake_pedal == "pressed", "failed_precondition", "the brake pedal is released: press it first")
+        require(self.cars.one().brake_pedal == "pressed", "failed_precondition", "the brake pedal is released: press it first")
 
     def _km_to(self, place: Place) -> float:
-        here = _only(self.positions)
+        here = self.positions.one()
         north, east = (place.latitude - here.latitude) * KM_PER_DEGREE[0], (place.longitude - here.longitude) * KM_PER_DEGREE[1]
         return round(DETOUR * sqrt(north * north + east * east), 1)
-
-
-def _only(rows: Table[R]) -> R:
-    """The record of a table that has just one."""
-    return next(iter(rows))
 
 
 def _range_km(tank: Tank) -> float:

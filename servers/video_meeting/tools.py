@@ -16,6 +16,7 @@ from prove.servers import (
     Record,
     Server,
     brief,
+    given,
     matches,
     page,
     read,
@@ -173,9 +174,9 @@ class VideoMeetings(Server):
         meeting = self._led(meeting_id, "scheduled", "in_progress", co_hosts=False)
         require(start is None or meeting.status == "scheduled", "failed_precondition", f"{meeting_id} has begun: its start cannot be moved")
         require(start is None or start > self.now, "failed_precondition", f"{start} has passed: move the meeting to a later time")
-        given = {"topic": topic, "start": start and start.astimezone(UTC), "duration": duration, "waiting_room": waiting_room}
-        changes = {name: value for name, value in given.items() if value is not None}
-        require(changes or invitees, "invalid_argument", f"nothing to change: give at least one of {', '.join(given)}, invitees")
+        changes = given(topic=topic, start=start and start.astimezone(UTC), duration=duration, waiting_room=waiting_room)
+        missing = "nothing to change: give at least one of topic, start, duration, waiting_room, invitees"
+        require(changes or invitees, "invalid_argument", missing)
         self._fitting(self.meetings.update(meeting_id, **changes))
         self._invite(meeting, invitees or [])
         return self.get_meeting(meeting_id)
