@@ -6,13 +6,13 @@ so that a model can answer them as one batch.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import date
 from typing import Any, Protocol
 
 import msgspec
 
-from prove.records import Conversation, Turn
+from prove.records import Conversation, Turn, leaves
 from prove.rewards import Call, Step, Trajectory
 from prove.servers.session import Result, Session, refusal
 
@@ -115,12 +115,7 @@ class Episode:
         for result in self.results:
             if result.ok:
                 seen |= set(leaves(result.value))
-        return bool(self.same_outcome()) and all(wanted <= seen for wanted in map(_wanted, self._answers()))
-
-    def _answers(self) -> Iterator[tuple[str, Any]]:
-        for turn in self.conversation.turns:
-            for answer in turn.answers:
-                yield answer.path, answer.value
+        return bool(self.same_outcome()) and self.conversation.wanted <= seen
 
 
 class Policy(Protocol):
@@ -187,23 +182,6 @@ def ground_truth(conversation: Conversation) -> tuple[Step, ...]:
     """The record's calls as the reward's steps: ids of earlier calls become positions."""
     at = {call.id: i for i, call in enumerate(conversation.calls)}
     return tuple(Step(c.name, c.arguments, tuple(at[a] for a in c.after)) for c in conversation.calls)
-
-
-def leaves(value: Any, field: str = "") -> Iterator[tuple[str, Any]]:
-    """Every (field name, scalar) of a result, at any depth."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from leaves(item, key)
-    elif isinstance(value, list):
-        for item in value:
-            yield from leaves(item, field)
-    else:
-        yield field, value
-
-
-def _wanted(answer: tuple[str, Any]) -> set[tuple[str, Any]]:
-    path, value = answer
-    return set(leaves(value, path.rsplit(".", 1)[-1]))
 
 
 def _assistant_message(reply: Reply, calls_before: int) -> dict[str, Any]:

@@ -28,6 +28,23 @@ class Answer(msgspec.Struct, frozen=True):
     path: str
     value: Any
 
+    @property
+    def leaves(self) -> set[tuple[str, Any]]:
+        """What has to be read: each scalar of the value, with the name of its field."""
+        return set(leaves(self.value, self.path.rsplit(".", 1)[-1]))
+
+
+def leaves(value: Any, field: str = "") -> Iterator[tuple[str, Any]]:
+    """Every (field name, scalar) of a result, at any depth."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from leaves(item, key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from leaves(item, field)
+    else:
+        yield field, value
+
 
 class Attempt(msgspec.Struct, frozen=True):
     """A call that fails before the assistant recovers: part of the conversation shown, not of the ground truth."""
@@ -80,6 +97,11 @@ class Conversation(msgspec.Struct, frozen=True):
     def calls(self) -> list[GroundTruthCall]:
         """The whole ground truth, in order."""
         return [call for turn in self.turns for call in turn.calls]
+
+    @property
+    def wanted(self) -> set[tuple[str, Any]]:
+        """Everything the user asked to know, as the leaves of results."""
+        return {leaf for turn in self.turns for answer in turn.answers for leaf in answer.leaves}
 
 
 class BadRecord(ValueError):

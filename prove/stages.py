@@ -16,7 +16,6 @@ import msgspec
 from prove.benchmarks.heldout import Score
 from prove.profiles import Profile
 from prove.progress import Progress
-from prove.records import Conversation, read_conversations
 from prove.run import Run, RunError, results, unwritable, write_json
 from prove.synthesis.dataset import Plan, synthesize
 
@@ -28,19 +27,18 @@ def data(profile: Profile, seed: int = 0) -> Run:
     plans = {name: msgspec.structs.replace(plan, seed=seed) for name, plan in (("train", profile.train), ("heldout", profile.heldout))}
     run = Run.open("data", plans)
     for name, plan in plans.items():
-        make(plan, run.path / f"{name}.jsonl")
+        _make(plan, run.path / f"{name}.jsonl")
     run.finish()
     return run
 
 
-def make(plan: Plan, out: Path) -> list[Conversation]:
+def _make(plan: Plan, out: Path) -> None:
     """A plan's conversations, made unless they are there."""
     try:
         with Progress(f"{plan.split} conversations") as tell:
             synthesize(plan, out, workers=os.cpu_count() or 1, tell=tell)
     except OSError as error:
         raise unwritable(out, error) from None
-    return read_conversations(out)
 
 
 def train(profile: Profile, model: str, seed: int = 0) -> dict[str, Run]:
@@ -54,7 +52,7 @@ def train(profile: Profile, model: str, seed: int = 0) -> dict[str, Run]:
     if profile.warm:
         config = msgspec.structs.replace(profile.warm, seed=seed)
         runs["warm"] = job("warm", common | {"config": msgspec.to_builtins(config)}, config.steps)
-    rate = profile.grpo.learning_rate or MODELS[model].learning_rate if model in MODELS else profile.grpo.learning_rate or 1e-6
+    rate = profile.grpo.learning_rate or (MODELS[model].learning_rate if model in MODELS else 1e-6)
     settings = msgspec.structs.replace(profile.grpo, seed=seed, learning_rate=rate)
     start = {"start": runs["warm"].path.name} if "warm" in runs else {}
     runs["grpo"] = job("grpo", common | start | {"config": msgspec.to_builtins(settings)}, settings.steps)

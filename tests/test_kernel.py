@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from prove.episode import Episode, Reply, ToolCall
 from prove.policies import parse_arguments
-from prove.servers import Record, table, write
+from prove.servers import Record, catalog, table, write
 from prove.servers.catalog import catalogue, load
 from prove.servers.session import Session
 from prove.servers.state import Base, Table
@@ -183,3 +183,13 @@ def test_unknown_names_say_what_exists():
     with pytest.raises(LookupError, match="did you mean 'banking'"):
         load("bankng")
     assert "did you mean 'list_accounts'" in Session.open("banking", 0).call("list_account", {}).text
+
+
+def test_a_folder_that_is_no_server_is_said_and_not_passed_over(tmp_path, monkeypatch):
+    (tmp_path / "half_a_server").mkdir()
+    (tmp_path / "half_a_server" / "__init__.py").touch()
+    (tmp_path / "half_a_server" / "tools.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(catalog, "packages", lambda: {"half": "half_a_server"})
+    with pytest.raises(LookupError, match=r"half_a_server has no world\.py"):
+        catalog.load.__wrapped__("half")

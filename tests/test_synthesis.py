@@ -102,12 +102,13 @@ def test_a_file_that_another_plan_has_made_is_left_alone(tmp_path):
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
     plan = Plan(30, servers=("banking",))
     whole = synthesize(plan, tmp_path / "whole.jsonl").read_bytes()
+    rejects = (tmp_path / "whole.rejects.jsonl").read_bytes()
     script = (
         "import sys\nfrom pathlib import Path\nfrom prove.synthesis.dataset import Plan, synthesize\n"
         "synthesize(Plan(30, servers=('banking',)), Path(sys.argv[1]))"
     )
     out, part = tmp_path / "killed.jsonl", tmp_path / "killed.jsonl.part"
-    for wanted in (3, 11):  # kill it twice, each time after so many conversations
+    for wanted in (0, 3, 11):  # kill it three times, each time after so many conversations
         process = subprocess.Popen([sys.executable, "-c", script, str(out)])
         while process.poll() is None and not (part.exists() and part.read_bytes().count(b"\n") >= wanted):
             time.sleep(0.01)
@@ -116,6 +117,7 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
         with part.open("ab") as file:
             file.write(b'{"id": "torn')
     assert synthesize(plan, out).read_bytes() == whole
+    assert out.with_name("killed.rejects.jsonl").read_bytes() == rejects
 
 
 def test_no_two_conversations_are_the_same_calls_in_other_words(tmp_path):

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from prove.episode import Episode, Reply, ToolCall, current_turn, leaves
-from prove.records import Conversation
+from prove.episode import Episode, Reply, ToolCall, current_turn
+from prove.records import Conversation, leaves
 from prove.servers.session import Session
 from prove.servers.tools import Tool
 

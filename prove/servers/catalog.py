@@ -51,9 +51,7 @@ def packages() -> dict[str, str]:
     found = {}
     try:
         here = importlib.import_module("servers")
-        found = {
-            m.name: f"servers.{m.name}" for m in pkgutil.iter_modules(here.__path__) if m.ispkg and find_spec(f"servers.{m.name}.world")
-        }
+        found = {m.name: f"servers.{m.name}" for m in pkgutil.iter_modules(here.__path__) if m.ispkg}
     except ModuleNotFoundError:
         pass  # installed without the library: only entry points then
     found |= {point.name: point.value for point in entry_points(group="prove.servers")}
@@ -66,6 +64,9 @@ def load(name: str) -> Domain:
     if name not in packages():
         raise LookupError(f"there is no server {name!r}{did_you_mean(name, packages())}; there are: {', '.join(packages())}")
     package = importlib.import_module(packages()[name])
+    for part in ("tools", "world"):
+        if find_spec(f"{package.__name__}.{part}") is None:
+            raise LookupError(f"{package.__name__} has no {part}.py: a server is made of tools.py and world.py")
     tools = importlib.import_module(f"{package.__name__}.tools")
     classes = [c for c in vars(tools).values() if isinstance(c, type) and issubclass(c, Server) and c.__module__ == tools.__name__]
     if len(classes) != 1:

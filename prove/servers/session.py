@@ -63,14 +63,14 @@ class Session:
         server = self.servers[home]
         saved = [(rows, rows.save()) for rows in server.state.values()] if tool.marks.writes else []
         try:
-            value = tool.function(server, *tool.decode(arguments))
+            text = msgspec.json.encode(tool.function(server, *tool.decode(arguments))).decode()
         except BaseException as error:
             for rows, state in saved:
                 rows.load(state)
             if isinstance(error, ToolError):
                 return refusal(error.code, error.message)
             raise
-        return Result(True, msgspec.json.encode(value).decode())
+        return Result(True, text)
 
     def advance(self, **duration: float) -> None:
         """Let time pass (`advance(hours=2)`), and make happen what has become due."""

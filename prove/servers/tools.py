@@ -84,6 +84,10 @@ class Tool(msgspec.Struct, frozen=True):
         """The ids in its result."""
         return ids_in(self.returns)
 
+    def ids_of(self, arguments: dict[str, Any]) -> dict[NewType, str]:
+        """The records that a call is about: the ids among its arguments, by type."""
+        return {p.id_type: arguments[p.name] for p in self.parameters if p.id_type and p.name in arguments}
+
     def as_function(self) -> dict[str, Any]:
         """The tool in the chat-completions format: `{"type": "function", "function": {...}}`."""
         return {

@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from prove.episode import leaves
-from prove.records import Certificate, Conversation, GroundTruthCall, Turn
+from prove.records import Certificate, Conversation, GroundTruthCall, Turn, leaves
+from prove.servers.catalog import load
 from prove.servers.server import Server
 from prove.servers.session import Session
 from prove.servers.tools import Parameter
@@ -97,14 +97,13 @@ def _expect_failures(turn: Turn, before: str, session: Session) -> None:
 def provenance(conversation: Conversation, results: dict[str, Any]) -> Conversation:
     """The conversation with every argument's origin. Raises `Rejected` for a value from nowhere."""
     words, seen, turns = "", list[tuple[str, str, Any]](), []
-    session = home(conversation)
-    server, today = session.servers[conversation.server], date.fromisoformat(conversation.today)
+    server, today = load(conversation.server).server, date.fromisoformat(conversation.today)
     for turn in conversation.turns:
         words += "\n" + turn.user
         calls = []
         for call in turn.calls:
-            parameters = {p.name: p for p in type(server).tools[call.name].parameters}
-            origin = {n: _origin(v, parameters[n], conversation, type(server), words, seen, today) for n, v in call.arguments.items()}
+            parameters = {p.name: p for p in server.tools[call.name].parameters}
+            origin = {n: _origin(v, parameters[n], conversation, server, words, seen, today) for n, v in call.arguments.items()}
             calls.append(msgspec.structs.replace(call, origin=origin))
             seen += [(call.id, path, value) for path, value in _paths(results[call.id])]
         turns.append(msgspec.structs.replace(turn, calls=calls))
@@ -210,16 +209,14 @@ def _loss_without(conversation: Conversation, call: GroundTruthCall, whole: Run)
 
 def _answered(conversation: Conversation, run: Run) -> bool:
     """Whether every value that the user asked for was read."""
-    seen = {leaf for result in run.results.values() for leaf in leaves(result)}
-    wanted = ((a.path.rsplit(".", 1)[-1], a.value) for t in conversation.turns for a in t.answers)
-    return all(leaf in seen for field, value in wanted for leaf in leaves(value, field))
+    return conversation.wanted <= {leaf for result in run.results.values() for leaf in leaves(result)}
 
 
 def _unshown_orders(conversation: Conversation, whole: Run) -> Iterator[tuple[GroundTruthCall, GroundTruthCall]]:
     """Pairs whose order no argument shows but execution needs: with the later one moved before the earlier one,
     something refuses, or the end or an answer differs."""
     calls = conversation.calls
-    reads = {n for n, t in type(home(conversation).servers[conversation.server]).tools.items() if not t.marks.writes}
+    reads = {n for n, t in load(conversation.server).server.tools.items() if not t.marks.writes}
     for j, later in enumerate(calls):
         for i, earlier in enumerate(calls[:j]):
             if earlier.id in _sources(later) or (earlier.name in reads and later.name in reads):

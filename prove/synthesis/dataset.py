@@ -29,9 +29,6 @@ WORLDS: dict[Split, range] = {"train": range(0, 48), "validation": range(48, 52)
 #: The paper's mix of 13,517: multi-turn, missing function, abstention.
 PAPER_MIX: dict[Kind, int] = {"multi_turn": 10895, "clarification": 1500, "abstention": 1122}
 
-#: Held out of training in the mix `transfer`.
-TRANSFER_HELDOUT = ("crm", "food_delivery", "trading", "vehicle")
-
 ATTEMPTS = 12  # ways of making one item before it is given up
 
 
@@ -83,7 +80,7 @@ def item(plan: Plan, i: int) -> tuple[Conversation | None, list[str]]:
         rng = Random(f"{plan.seed}:{plan.split}:{i}:{attempt}")
         try:
             record = Machine(server, seed, focus, rng, Scripted(), plan.shape).run(f"{server}-{seed}-{i:06}")
-            record = certify(_of_kind(certify(record), plan.kind(i), rng))
+            record = _of_kind(certify(record), plan.kind(i), rng)
             return _perturbed(msgspec.structs.replace(record, split=plan.split), plan, rng), failed
         except Rejected as rejected:
             failed.append(rejected.reason)
@@ -91,9 +88,10 @@ def item(plan: Plan, i: int) -> tuple[Conversation | None, list[str]]:
 
 
 def _of_kind(record: Conversation, kind: Kind, rng: Random) -> Conversation:
-    if kind == "clarification":
-        return missing_function(record, rng)
-    return irrelevant(record, rng) if kind == "abstention" else record
+    """A certified conversation turned into one of that kind; what is no longer the same is certified anew."""
+    if kind == "multi_turn":
+        return record
+    return certify(missing_function(record, rng) if kind == "clarification" else irrelevant(record, rng))
 
 
 def _perturbed(record: Conversation, plan: Plan, rng: Random) -> Conversation:
@@ -127,19 +125,17 @@ def synthesize(plan: Plan, out: Path, workers: int = 1, tell: Callable[[int, int
     quota = _quotas(plan)
     quota.subtract(c.kind for c in kept)
     with part.open("ab") as good, rejects.open("ab") as bad:
-        if not start:
-            bad.write(header + b"\n")
         for i, record, failed in _made(plan, start, quota, workers):
             if quota[plan.kind(i)] <= 0:
                 continue  # made ahead by a worker before this kind was complete
             reason = "tries used up" if record is None else "duplicate" if seen.known(record) else ""
+            for why in [*failed, *([reason] if reason else [])]:
+                bad.write(msgspec.json.encode(Reject(i, why, len(failed))) + b"\n")
+            bad.flush()  # before the record: where a record stands, all rejects of its item do
             if record is not None and not reason:
                 quota[record.kind] -= 1
                 good.write(msgspec.json.encode(record) + b"\n")
                 good.flush()
-            for why in [*failed, *([reason] if reason else [])]:
-                bad.write(msgspec.json.encode(Reject(i, why, len(failed))) + b"\n")
-            bad.flush()
             done = plan.n - sum(quota.values())
             if tell:
                 tell(done, plan.n)
@@ -161,16 +157,19 @@ def _quotas(plan: Plan) -> Counter[str]:
 
 
 def _resume(part: Path, rejects: Path, header: bytes) -> tuple[int, list[Conversation]]:
-    """Where a killed run of the same plan stopped: the next item, and what is there. A torn last line is dropped."""
+    """Where a killed run of the same plan stopped: the next item, and what is there. A torn last line is dropped.
+
+    Leaves a file of rejects that begins with the plan and holds no item after the last record's.
+    """
     lines = _whole_lines(rejects) if part.exists() and rejects.exists() else []
     if not lines or lines[0] != header:
         part.unlink(missing_ok=True)
-        rejects.unlink(missing_ok=True)
+        rejects.write_bytes(header + b"\n")
         return 0, []
     _whole_lines(part)
     kept = read_conversations(part)
     last = [int(c.id.rsplit("-", 1)[1]) for c in kept[-1:]]
-    # an item's rejects are written after its record: what follows the last record is made again
+    # what follows the last record is made again
     trusted = last[0] if last else -1
     fine = [line for line in lines[1:] if msgspec.json.decode(line)["item"] <= trusted]
     rejects.write_bytes(b"\n".join([header, *fine]) + b"\n")

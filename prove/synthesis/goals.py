@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from prove.episode import leaves
-from prove.records import Answer, Attempt, Level
+from prove.records import Answer, Attempt, Level, leaves
 from prove.servers.schema import subject_of
 from prove.servers.tools import Tool
 from prove.synthesis.language import say
@@ -43,8 +42,7 @@ class Seeker:
     def goal(self, draft: Draft, level: Level, focus: str | None, later: bool) -> Goal | None:
         """A goal that succeeds; about `focus` if given, else about what came before. None where none is found."""
         for _ in range(TRIES):
-            ask = self.rng.choice(self.book.asks[focus]) if focus else self._related(draft)
-            found = self._try(draft, ask, level, later)
+            found = self._try(draft, self._ask(draft, focus), level, later)
             if found:
                 self._remember(found)
                 return found
@@ -63,8 +61,7 @@ class Seeker:
     def blocked(self, draft: Draft, focus: str | None) -> Goal | None:
         """A wish that the state refuses until another tool has cleared the way: [wish, what clears it]."""
         for _ in range(TRIES):
-            ask = self.rng.choice(self.book.asks[focus]) if focus else self._related(draft)
-            refused = self._refused(draft, ask)
+            refused = self._refused(draft, self._ask(draft, focus))
             if refused is None or refused[2] != "failed_precondition":
                 continue
             wish, attempt_draft, code, _ = refused
@@ -79,15 +76,14 @@ class Seeker:
     def impossible(self, draft: Draft, focus: str | None) -> Goal | None:
         """A wish that cannot be met, with the read that shows why."""
         for _ in range(TRIES):
-            ask = self.rng.choice(self.book.asks[focus]) if focus else self._related(draft)
-            refused = self._refused(draft, ask)
+            refused = self._refused(draft, self._ask(draft, focus))
             if refused is None or refused[2] not in _BLOCKED:
                 continue
             wish, trial, code, why = refused
             answers = self._look_why(trial, wish, why)
             if answers:
-                self.done.append(ask.tool)
-                return Goal((wish,), trial, (), answers, [Attempt("", ask.tool, wish.arguments, code)], why_not=why)
+                self.done.append(wish.ask.tool)
+                return Goal((wish,), trial, (), answers, [Attempt("", wish.ask.tool, wish.arguments, code)], why_not=why)
         return None
 
     def with_mistake(self, goal: Goal) -> Goal:
@@ -106,6 +102,10 @@ class Seeker:
         return msgspec.structs.replace(goal, attempts=[Attempt(call.id, call.name, arguments, result.code)])
 
     # --- one try
+
+    def _ask(self, draft: Draft, focus: str | None) -> Ask:
+        """A thing to ask for: of the tool in focus if there is one."""
+        return self.rng.choice(self.book.asks[focus]) if focus else self._related(draft)
 
     def _related(self, draft: Draft) -> Ask:
         """A thing to ask for: preferably about a record the conversation has touched, preferably not asked for yet."""
@@ -133,7 +133,7 @@ class Seeker:
         if result.value.get("total") == 0:
             return None  # an empty list answers nothing
         answers = self._answers(ask, trial, result.value)
-        new = [a for a in answers if not set(leaves(a.value, a.path.rsplit(".", 1)[-1])) <= seen]
+        new = [a for a in answers if not a.leaves <= seen]
         return Goal((wish,), trial, (result.value,), answers) if new else None
 
     def _wish(self, trial: Draft, ask: Ask, tool: Tool, level: Level, later: bool) -> Wish:
@@ -168,7 +168,7 @@ class Seeker:
         if id_type is None:
             value = draw(trial.live, tool, parameter, rng, self.book.values)
             words = self.book.words_for(name_of(type(trial.live), parameter.hint), parameter.name)
-            return value, self._spoken(trial, parameter.hint, value, words)
+            return value, say(parameter.hint, value, trial.live.today, rng, words)
         recent = self._still_there(trial, id_type)
         again = self.book.mentions[id_type.__name__].again
         if later and recent is not None and recent not in so_far.values() and rng.random() < 0.75:
@@ -186,9 +186,6 @@ class Seeker:
         key, table = self.recent.get(id_type), table_of(type(trial.live), id_type)
         return key if key and (table is None or key in trial.live.state[table]) else None
 
-    def _spoken(self, trial: Draft, hint: Any, value: Any, words: dict[str, str] | None) -> str:
-        return say(hint, value, trial.live.today, self.rng, words)
-
     def _answers(self, ask: Ask, trial: Draft, result: Any) -> list[Answer]:
         """What the reply will tell: the values that the user wanted to know."""
         found = [Answer(trial.calls[-1].id, path, value_at(result, path)) for path in ask.reply.slots()]
@@ -199,7 +196,7 @@ class Seeker:
         server = type(goal.draft.live)
         for wish in goal.wishes:
             tool = server.tools[wish.ask.tool]
-            self.recent |= {p.id_type: wish.arguments[p.name] for p in tool.parameters if p.id_type and p.name in wish.arguments}
+            self.recent |= tool.ids_of(wish.arguments)
             self.done.append(tool.name)
         last = server.tools[goal.wishes[-1].ask.tool]
         if last.marks.writes and goal.results and isinstance(goal.results[-1], dict):
@@ -225,7 +222,7 @@ class Seeker:
     def _clearing(self, trial: Draft, wish: Wish) -> Goal | None:
         """Another write about the same records after which the wish succeeds."""
         tools = type(trial.live).tools
-        shared = {p.id_type: wish.arguments[p.name] for p in tools[wish.ask.tool].parameters if p.id_type and p.name in wish.arguments}
+        shared = tools[wish.ask.tool].ids_of(wish.arguments)
         kept, self.recent = self.recent, shared
         try:
             writes = [t for t in tools.values() if t.marks.writes and t.name != wish.ask.tool]
@@ -245,7 +242,7 @@ class Seeker:
     def _look_why(self, trial: Draft, wish: Wish, why: str) -> list[Answer]:
         """Read the record that stands in the way; returns what of it explains the refusal."""
         tools = type(trial.live).tools
-        mine = {p.id_type: wish.arguments[p.name] for p in tools[wish.ask.tool].parameters if p.id_type and p.name in wish.arguments}
+        mine = tools[wish.ask.tool].ids_of(wish.arguments)
         seen = {leaf for result in trial.results for leaf in leaves(result)}
         for tool in tools.values():
             needed = [p for p in tool.parameters if p.required]

@@ -8,7 +8,6 @@ that did.
 import hashlib
 import json
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any, get_args, get_origin
@@ -81,7 +80,7 @@ def _explicit_from(graph: nx.DiGraph, session: Session, server: str, a: Tool, gi
                 continue
             for _ in range(TRIES):
                 try:
-                    drawn = arguments_for(session, server, b, rng, _curated(server))
+                    drawn = arguments_for(session, server, b, rng, curated(server))
                 except NoValue:
                     break
                 drawn[parameter.name] = rng.choice(found[parameter.id_type])
@@ -120,7 +119,7 @@ def _typed_ids(hint: Any, value: Any) -> Iterator[tuple[Any, str]]:
 
 def _implicit_to(graph: nx.DiGraph, session: Session, server: str, b: Tool, refused: dict[str, Any], rng: Random) -> None:
     """Look for a write after which the refused call succeeds."""
-    ids = {p.id_type: refused[p.name] for p in b.parameters if p.id_type and p.name in refused}
+    ids = b.ids_of(refused)
     for a in session.servers[server].tools.values():
         if not a.marks.writes or a.name == b.name or graph.has_edge(a.name, b.name):
             continue
@@ -138,13 +137,8 @@ def _implicit_to(graph: nx.DiGraph, session: Session, server: str, b: Tool, refu
 
 def _about(session: Session, server: str, tool: Tool, ids: dict[Any, str], rng: Random) -> dict[str, Any]:
     """Arguments for a tool that are about the given records where they can be."""
-    live, values = session.servers[server], _curated(server)
+    live, values = session.servers[server], curated(server)
     return {p.name: ids.get(p.id_type) or draw(live, tool, p, rng, values) for p in tool.parameters if p.required or rng.random() < 0.3}
-
-
-@cache
-def _curated(server: str) -> dict[str, list[Any]]:
-    return curated(server)
 
 
 def _add(graph: nx.DiGraph, a: str, b: str, kind: str, why: str, calls: list[tuple[str, dict[str, Any]]]) -> None:

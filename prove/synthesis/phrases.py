@@ -49,7 +49,6 @@ class Mention(msgspec.Struct, frozen=True):
 
     by: tuple[Template, ...]
     again: tuple[str, ...]
-    vague: tuple[str, ...]
 
 
 class Ask(msgspec.Struct, frozen=True):
@@ -90,7 +89,7 @@ def phrasebook(server: str) -> Phrasebook:
 
 
 def _mention(raw: dict[str, Any]) -> Mention:
-    return Mention(tuple(map(Template.parse, raw["by"])), tuple(raw.get("again", ())), tuple(raw.get("vague", ())))
+    return Mention(tuple(map(Template.parse, raw["by"])), tuple(raw.get("again", ())))
 
 
 def _ask(tool: str, raw: dict[str, Any]) -> Ask:

@@ -11,7 +11,7 @@ from typing import Any, NewType
 
 import msgspec
 
-from prove.records import Attempt, GroundTruthCall
+from prove.records import GroundTruthCall
 from prove.servers import Query
 from prove.servers.schema import bare, fields_of, is_id, without_none
 from prove.servers.server import Server, sources_of
@@ -33,12 +33,11 @@ class Draft:
         self.server, self.book, self.session = server, book, session
         self.calls: list[GroundTruthCall] = []
         self.results: list[Any] = []
-        self.attempts: list[Attempt] = []
         self.known: set[str] = set()  # texts that the assistant has seen in results
 
     def fork(self) -> "Draft":
         copy = Draft(self.server, self.book, self.session.fork())
-        copy.calls, copy.results, copy.attempts, copy.known = [*self.calls], [*self.results], [*self.attempts], {*self.known}
+        copy.calls, copy.results, copy.known = [*self.calls], [*self.results], {*self.known}
         return copy
 
     @property

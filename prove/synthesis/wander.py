@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -69,6 +70,7 @@ def with_mistake(arguments: dict[str, Any], rng: Random) -> dict[str, Any]:
     return {**arguments, name: {"nested": True} if kind == 1 else "XXX-0"}
 
 
+@cache
 def curated(server: str) -> dict[str, list[Any]]:
     """A domain's curated values by type name; none where it has no phrases."""
     try:

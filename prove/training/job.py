@@ -34,7 +34,7 @@ def warm(run: Run) -> None:
 def reinforce(run: Run) -> None:
     """GRPO, from the model or from what a warm start made of it."""
     start = run.parameters.get("start")
-    model, tokenizer = load(run.path.parent.parent / "warm" / start / "model" if start else run.parameters["model"])
+    model, tokenizer = load(beside(run, "warm", start, "model") if start else run.parameters["model"])
     config = msgspec.convert(run.parameters["config"], grpo.GRPO)
     save(grpo.train(model, tokenizer, conversations(run, "train"), config, run.path, logger(run)), tokenizer, run)
 
@@ -42,8 +42,7 @@ def reinforce(run: Run) -> None:
 def measure(run: Run) -> None:
     """The held-out conversations, greedily; those that an earlier, interrupted run has played are left out."""
     given = run.parameters
-    trained = run.path.parent.parent / given["of"] / "model"
-    model, tokenizer = load(given["model"] if given["of"] == "base" else trained)
+    model, tokenizer = load(given["model"] if given["of"] == "base" else beside(run, given["of"], "model"))
     policy = LocalModel(model, tokenizer, temperature=0.0, reply_tokens=given["reply_tokens"], episode_tokens=given["episode_tokens"])
     played = {row["id"] for row in run.rows("steps")}
 
@@ -56,7 +55,12 @@ def measure(run: Run) -> None:
 
 
 def conversations(run: Run, split: str) -> Any:
-    return read_conversations(run.path.parent.parent / "data" / run.parameters["data"] / f"{split}.jsonl")
+    return read_conversations(beside(run, "data", run.parameters["data"], f"{split}.jsonl"))
+
+
+def beside(run: Run, *parts: str) -> Path:
+    """A path in another run's folder: all of them stand in one."""
+    return run.path.parent.parent.joinpath(*parts)
 
 
 def logger(run: Run) -> Any:
