@@ -96,10 +96,10 @@ def unwritable(path: Path, error: OSError) -> RunError:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a JSON file whole, keys sorted: it appears complete, or not at all."""
+    """Write a JSON file whole, keys in the order given (models in the order of training): it appears complete, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{os.getpid()}.part")
-    draft.write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    draft.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     draft.replace(path)
 
 

@@ -15,9 +15,10 @@ import nbformat
 import papermill
 import pytest
 
+from prove import stages
 from prove.servers.catalog import packages
 from prove.synthesis.phrases import phrasebook, problems
-from prove.tables import update_readme
+from prove.tables import heldout, update_readme
 
 HOME = Path(__file__).parent.parent
 NOTEBOOKS = sorted((HOME / "notebooks").glob("*.ipynb"))
@@ -94,6 +95,13 @@ def test_the_readmes_numbers_are_those_of_the_committed_run(tmp_path):
     copy.write_text(README, encoding="utf-8")
     update_readme(copy, json.loads(numbers.read_text()) if numbers.exists() else {})
     assert copy.read_text(encoding="utf-8") == README
+
+
+def test_models_are_shown_in_the_order_of_training(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROVE_RESULTS", str(tmp_path))
+    summary = {"goal": {"mean": 0.5, "low": 0.25, "high": 0.75, "n": 8}}
+    stages.record("heldout", {"models": dict.fromkeys(("base", "warm", "grpo"), summary)})
+    assert list(heldout(stages.numbers()["heldout"]).index) == ["base", "warm", "grpo"]
 
 
 def readme_commands():
