@@ -6,6 +6,7 @@ No `$ref`, no `anyOf`, no titles: what small models and constrained decoders han
 import sys
 from collections.abc import Iterator
 from datetime import date, datetime
+from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -92,9 +93,14 @@ def fields_of(hint: Any) -> dict[str, Any]:
     origin = get_origin(hint) or hint
     if not (isinstance(origin, type) and issubclass(origin, msgspec.Struct)):
         return {}
-    hints = get_type_hints(origin, include_extras=True)
+    hints = _hints(origin)
     values = dict(zip(getattr(origin, "__parameters__", ()), get_args(hint), strict=False))
     return {name: _fill(hints[name], values) for name in origin.__struct_fields__}
+
+
+@cache
+def _hints(record: type) -> dict[str, Any]:
+    return get_type_hints(record, include_extras=True)
 
 
 def _fill(hint: Any, values: dict[Any, Any]) -> Any:

@@ -73,16 +73,8 @@ class Tool(msgspec.Struct, frozen=True):
     arguments: type[msgspec.Struct]
     input_schema: dict[str, Any]
     output_schema: dict[str, Any]
-
-    @property
-    def consumes(self) -> set[NewType]:
-        """The ids in its required parameters."""
-        return set().union(*(ids_in(p.hint) for p in self.parameters if p.required), set())
-
-    @property
-    def produces(self) -> set[NewType]:
-        """The ids in its result."""
-        return ids_in(self.returns)
+    consumes: frozenset[NewType]  # the ids in its required parameters
+    produces: frozenset[NewType]  # the ids in its result
 
     def ids_of(self, arguments: dict[str, Any]) -> dict[NewType, str]:
         """The records that a call is about: the ids among its arguments, by type."""
@@ -199,6 +191,8 @@ def tool_of(function: Callable[..., Any]) -> Tool:
             "additionalProperties": False,
         },
         output_schema=schema(hints["return"], nullable=True),
+        consumes=frozenset().union(*(ids_in(p.hint) for p in parameters if p.required)),
+        produces=frozenset(ids_in(hints["return"])),
     )
 
 

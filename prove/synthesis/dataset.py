@@ -77,9 +77,10 @@ def item(plan: Plan, i: int) -> tuple[Conversation | None, list[str]]:
     worlds = WORLDS[plan.split]
     seed = worlds[stable_hash(plan.seed, i) % len(worlds)]
     for attempt in range(ATTEMPTS):
-        rng = Random(f"{plan.seed}:{plan.split}:{i}:{attempt}")
+        fate, rng = Random(f"{plan.seed}:{plan.split}:{i}"), Random(f"{plan.seed}:{plan.split}:{i}:{attempt}")
+        about = focus if attempt < ATTEMPTS // 2 else None  # better about something else than not at all
         try:
-            record = Machine(server, seed, focus, rng, Scripted(), plan.shape).run(f"{server}-{seed}-{i:06}")
+            record = Machine(server, seed, about, fate, rng, Scripted(), plan.shape).run(f"{server}-{seed}-{i:06}")
             record = _of_kind(certify(record), plan.kind(i), rng)
             return _perturbed(msgspec.structs.replace(record, split=plan.split), plan, rng), failed
         except Rejected as rejected:

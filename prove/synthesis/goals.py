@@ -16,6 +16,7 @@ from prove.synthesis.teacher import Persona, Wish
 from prove.synthesis.values import NoValue, draw, name_of, table_of
 
 TRIES = 40
+_CLEARINGS = 6  # refused wishes for which a way out is looked for: one that is not found early is rarely found late
 _BLOCKED = {"failed_precondition", "resource_exhausted"}
 
 
@@ -40,9 +41,10 @@ class Seeker:
         self.done: list[str] = []  # tools asked for so far
 
     def goal(self, draft: Draft, level: Level, focus: str | None, later: bool) -> Goal | None:
-        """A goal that succeeds; about `focus` if given, else about what came before. None where none is found."""
+        """A goal that succeeds; about `focus` if it can be asked for at this level, else about what came before. None where
+        none is found."""
         for _ in range(TRIES):
-            found = self._try(draft, self._ask(draft, focus), level, later)
+            found = self._try(draft, self._ask(draft, focus, level), level, later)
             if found:
                 self._remember(found)
                 return found
@@ -51,7 +53,7 @@ class Seeker:
     def and_then(self, first: Goal) -> Goal | None:
         """The same goal with a second wish that builds on it."""
         for _ in range(TRIES // 4):
-            second = self._try(first.draft, self._related(first.draft), "complete", later=True)
+            second = self._try(first.draft, self._ask(first.draft, None), "complete", later=True)
             if second and len(second.draft.calls) - len(first.draft.calls) <= 2:
                 self._remember(second)
                 wishes, results = first.wishes + second.wishes, first.results + second.results
@@ -60,10 +62,14 @@ class Seeker:
 
     def blocked(self, draft: Draft, focus: str | None) -> Goal | None:
         """A wish that the state refuses until another tool has cleared the way: [wish, what clears it]."""
+        hopeless = 0
         for _ in range(TRIES):
-            refused = self._refused(draft, self._ask(draft, focus))
+            refused = self._refused(draft, self._ask(draft, focus, writes=True))
             if refused is None or refused[2] != "failed_precondition":
                 continue
+            if hopeless == _CLEARINGS:
+                break
+            hopeless += 1
             wish, attempt_draft, code, _ = refused
             clearing = self._clearing(attempt_draft, wish)
             if clearing:
@@ -76,7 +82,7 @@ class Seeker:
     def impossible(self, draft: Draft, focus: str | None) -> Goal | None:
         """A wish that cannot be met, with the read that shows why."""
         for _ in range(TRIES):
-            refused = self._refused(draft, self._ask(draft, focus))
+            refused = self._refused(draft, self._ask(draft, focus, writes=True))
             if refused is None or refused[2] not in _BLOCKED:
                 continue
             wish, trial, code, why = refused
@@ -103,18 +109,18 @@ class Seeker:
 
     # --- one try
 
-    def _ask(self, draft: Draft, focus: str | None) -> Ask:
-        """A thing to ask for: of the tool in focus if there is one."""
-        return self.rng.choice(self.book.asks[focus]) if focus else self._related(draft)
+    def _ask(self, draft: Draft, focus: str | None, level: Level = "complete", writes: bool = False) -> Ask:
+        """A thing to ask for, that this level can express: of the tool in focus if there is one, else preferably about a
+        record that the conversation has touched, and preferably not asked for yet."""
+        tools, fitting = type(draft.live).tools, self.book.asks_at[level]
+        if focus in fitting:
+            return self.rng.choice(fitting[focus])
+        names = [name for name in fitting if tools[name].marks.writes or not writes]
+        likely = (5.0 if tools[name].consumes & self.recent.keys() else 1.0 for name in names)
+        weights = [weight * 0.2 ** self.done.count(name) for name, weight in zip(names, likely, strict=True)]
+        return self.rng.choice(fitting[self.rng.choices(names, weights)[0]])
 
-    def _related(self, draft: Draft) -> Ask:
-        """A thing to ask for: preferably about a record the conversation has touched, preferably not asked for yet."""
-        tools = type(draft.live).tools
-        weights = {name: 1.0 + 4.0 * bool(tools[name].consumes & self.recent.keys()) for name in self.book.asks}
-        for name in self.done:
-            weights[name] *= 0.2
-        name = self.rng.choices(list(weights), list(weights.values()))[0]
-        return self.rng.choice(self.book.asks[name])
+    # --- one try
 
     def _try(self, draft: Draft, ask: Ask, level: Level, later: bool) -> Goal | None:
         """Ground the ask in the live state, look up what it names, and do it. None if anything stands in the way."""
@@ -138,7 +144,7 @@ class Seeker:
 
     def _wish(self, trial: Draft, ask: Ask, tool: Tool, level: Level, later: bool) -> Wish:
         """Choose words and arguments, and make the look-ups that lead from the one to the other."""
-        template = self._template(ask, tool, level)
+        template = self._template(ask, level)
         required = {p.name for p in tool.parameters if p.required}
         droppable = [s for s in template.slots(droppable=True) if s in required]
         held_back = tuple(droppable if level == "minimal" else self.rng.sample(droppable, 1) if level == "missing_required" else ())
@@ -150,17 +156,11 @@ class Seeker:
             arguments[parameter.name], spoken[parameter.name] = self._argument(trial, tool, parameter, later, arguments)
         return Wish(ask, template, arguments, spoken, held_back)
 
-    def _template(self, ask: Ask, tool: Tool, level: Level) -> Template:
+    def _template(self, ask: Ask, level: Level) -> Template:
         """A phrasing in the persona's register (mostly) that can leave out what the level leaves out."""
-        required = {p.name for p in tool.parameters if p.required}
-        options = list(ask.say[self.persona.register :: 4]) if self.rng.random() < 0.7 else list(ask.say)
-        if level == "missing_required":
-            options = [t for t in ask.say if required & set(t.slots(droppable=True))]
-        if level == "minimal":
-            options = [t for t in ask.say if required & set(t.slots(droppable=True))] or list(ask.say[:1])
-        if not options:
-            raise Unplannable(f"no phrasing of {ask.tool} can leave something out")
-        return self.rng.choice(options)
+        options = ask.at(level)
+        mine = [t for t in options if t in ask.say[self.persona.register :: 4]]
+        return self.rng.choice(mine if mine and self.rng.random() < 0.7 else options)
 
     def _argument(self, trial: Draft, tool: Tool, parameter: Any, later: bool, so_far: dict[str, Any]) -> tuple[Any, str]:
         """A value for one argument and the words for it."""

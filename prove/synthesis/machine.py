@@ -60,26 +60,37 @@ class Shape(msgspec.Struct, frozen=True):
     another: float = 0.5  # chance of a further query after those, halved each time
     second_wish: float = 0.25  # chance that a query asks for two things
     corrected: float = 0.08  # chance that the assistant first makes a mistake, and corrects it
-    alternative: float = 0.08  # ... that something stands in the way, and another tool clears it
-    impossible: float = 0.05  # ... that the wish cannot be met, and the assistant says why
+    alternative: float = 0.05  # ... that something stands in the way, and another tool clears it
+    impossible: float = 0.04  # ... that the wish cannot be met, and the assistant says why
     max_calls: int = 5  # ground-truth calls a query
 
 
 class Machine:
-    """One conversation in the making. `run` gives it, uncertified; `path` is the way through the states."""
+    """One conversation in the making. `run` gives it, uncertified; `path` is the way through the states.
 
-    def __init__(self, server: str, seed: int, focus: str, rng: Random, teacher: Teacher, shape: Shape) -> None:
-        self.server, self.seed, self.rng, self.teacher, self.shape = server, seed, rng, teacher, shape
+    `fate` decides what kind of queries there are and how many, `rng` everything else: tries that share their fate make what
+    is hard to make as often as what is easy.
+    """
+
+    def __init__(self, server: str, seed: int, focus: str | None, fate: Random, rng: Random, teacher: Teacher, shape: Shape) -> None:
+        self.server, self.seed, self.fate, self.rng, self.teacher, self.shape = server, seed, fate, rng, teacher, shape
         self.book = phrasebook(server)
         self.draft = Draft(server, self.book, Session.open(server, seed))
         self.start = self.draft.live.today
         self.persona = rng.choice(PERSONAS)
         self.seeker = Seeker(self.book, self.persona, rng, shape.max_calls)
         self.limits = Limits()
-        self.focus: str | None = focus
+        self.focus = focus
         self.turns: list[Turn] = []
         self.path: list[State] = []
-        self.queries = 0
+        self.queries, self.wanted = 0, self._how_many()
+
+    def _how_many(self) -> int:
+        """How many queries there will be: each one more half as likely as the one before."""
+        more, chance = 0, self.shape.another
+        while self.shape.min_turns + more < self.shape.max_turns and self.fate.random() < chance:
+            more, chance = more + 1, chance / 2
+        return self.shape.min_turns + more
 
     def run(self, name: str) -> Conversation:
         """Walk from the first query to the end. Raises `Rejected` where the world offers no way on."""
@@ -90,7 +101,7 @@ class Machine:
             if following not in TRANSITIONS[state]:
                 raise AssertionError(f"{state} -> {following} is not a transition")
             state = following
-        if len(self.draft.calls) + len(self.turns) > self.limits.assistant_turns or self.queries < self.shape.min_turns:
+        if len(self.draft.calls) + len(self.turns) > self.limits.assistant_turns:
             raise Rejected("too long", f"{len(self.draft.calls)} calls in {len(self.turns)} turns")
         return Conversation(
             id=name,
@@ -111,32 +122,51 @@ class Machine:
     # --- query
 
     def _draw_goal(self) -> State:
-        self.level = self.rng.choices([n for n, _ in self.shape.levels], [w for _, w in self.shape.levels])[0]
+        fate, shape = self.fate, self.shape
+        self.level = fate.choices([n for n, _ in shape.levels], [w for _, w in shape.levels])[0]
+        if len(self.turns) + self.wanted - self.queries >= self.limits.user_turns:
+            self.level = "complete"  # a question back now would leave no turn for the queries to come
+        self.seeker.max_calls = min(shape.max_calls, self._room())
+        self.rolls = {name: fate.random() for name in ("failure", "second_wish", "corrected")}
         return "choose_level"
+
+    def _room(self) -> int:
+        """How many calls this query may take. Raises `Rejected` where none is left.
+
+        What replies there are, less those that follow the calls or ask back, and three for each later query: a look-up, a
+        call and an answer.
+        """
+        replies = self.limits.assistant_turns - len(self.draft.calls) - len(self.turns)
+        room = replies - (1 if self.level == "complete" else 2) - 3 * (self.wanted - self.queries - 1)
+        if room < 1:
+            raise Rejected("too long", f"no room for query {self.queries + 1} of {self.wanted}")
+        return room
 
     def _choose_level(self) -> State:
         """Find something to want that this level of information can express, and that the world can grant."""
-        shape, roll = self.shape, self.rng.random()
-        goal = None
-        if self.level == "complete":
-            if roll < shape.alternative:
-                goal = self.seeker.blocked(self.draft, self.focus)
-            elif roll < shape.alternative + shape.impossible:
-                goal = self.seeker.impossible(self.draft, self.focus)
-        later = self.queries > 0
-        goal = goal or self.seeker.goal(self.draft, self.level, self.focus, later)
+        goal = self._failing() if self.level == "complete" else None
+        goal = goal or self.seeker.goal(self.draft, self.level, self.focus, later=self.queries > 0)
         if goal is None and self.focus and self.level == "complete":
             goal = self.seeker.blocked(self.draft, self.focus)  # its moment has not come: clear the way first
         if goal is None:
             raise Rejected("no goal", f"{self.focus or 'anything'} at level {self.level}")
         self.goal: Goal = goal
-        if self.level == "complete" and not goal.attempts and self.rng.random() < shape.second_wish:
-            self.goal = self.seeker.and_then(goal) or goal
-        if self.level == "complete" and not self.goal.attempts and self.rng.random() < shape.corrected:
-            self.goal = self.seeker.with_mistake(self.goal)
+        if self.level == "complete" and not goal.attempts:
+            if self.rolls["second_wish"] < self.shape.second_wish:
+                self.goal = self.seeker.and_then(goal) or goal
+            if self.rolls["corrected"] < self.shape.corrected:
+                self.goal = self.seeker.with_mistake(self.goal)
         self.focus = None
         self.queries += 1
         return "ask"
+
+    def _failing(self) -> Goal | None:
+        """A wish in whose way something stands, or one that cannot be met, in the shape's shares of complete queries."""
+        roll, shape = self.rolls["failure"], self.shape
+        if roll >= shape.alternative + shape.impossible:
+            return None
+        seek = self.seeker.blocked if roll < shape.alternative else self.seeker.impossible
+        return (seek(self.draft, self.focus) if self.focus else None) or seek(self.draft, None)
 
     # --- turn
 
@@ -194,12 +224,4 @@ class Machine:
     # --- continuation
 
     def _continue(self) -> State:
-        """Another query, if there is room for it: a question back, a few calls and an answer."""
-        room = self.limits.assistant_turns - len(self.draft.calls) - len(self.turns)
-        self.seeker.max_calls = min(self.shape.max_calls, room - 2)
-        if room < 4 or len(self.turns) + 2 > self.limits.user_turns:
-            return "end"
-        if self.queries < self.shape.min_turns:
-            return "draw_goal"
-        chance = self.shape.another / 2 ** (self.queries - self.shape.min_turns)
-        return "draw_goal" if self.queries < self.shape.max_turns and self.rng.random() < chance else "end"
+        return "end" if self.queries == self.wanted else "draw_goal"

@@ -7,13 +7,15 @@ a field of the record; in a reply it is a path into the result.
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
+from prove.records import Level
 from prove.servers.catalog import load
 from prove.servers.schema import bare, fields_of, is_id
 from prove.servers.server import Server
+from prove.servers.tools import Tool
 
 _SLOT = re.compile(r"\{([a-z_0-9.]+)(?::([a-z]+))?\}")
 
@@ -57,6 +59,14 @@ class Ask(msgspec.Struct, frozen=True):
     tool: str
     say: tuple[Template, ...]
     reply: Template
+    required: frozenset[str]  # the arguments that the tool cannot do without
+
+    def at(self, level: Level) -> list[Template]:
+        """The phrasings that can leave out what a level of information leaves out: nothing, one required value, or all
+        that can be; what needs no value is minimal as it is."""
+        if level == "complete" or (level == "minimal" and not self.required):
+            return list(self.say)
+        return [t for t in self.say if self.required & set(t.slots(droppable=True))]
 
 
 class Phrasebook(msgspec.Struct, frozen=True):
@@ -67,6 +77,7 @@ class Phrasebook(msgspec.Struct, frozen=True):
     values: dict[str, list[Any]]  # by the name of the type
     words: dict[str, dict[str, str]]  # by the name of the type, or of the parameter
     asks: dict[str, tuple[Ask, ...]]  # by tool
+    asks_at: dict[Level, dict[str, tuple[Ask, ...]]]  # those of them that a level of information can express
 
     def words_for(self, type_name: str, parameter: str) -> dict[str, str] | None:
         return self.words.get(type_name) or self.words.get(parameter)
@@ -75,13 +86,18 @@ class Phrasebook(msgspec.Struct, frozen=True):
 @cache
 def phrasebook(server: str) -> Phrasebook:
     """The phrasebook of a server. Raises LookupError with the first problem of a broken one."""
-    raw = load(server).phrases()
+    raw, tools = load(server).phrases(), load(server).server.tools
+    asks = {
+        tool: tuple(_ask(tool, tools.get(tool), one) for one in (several if isinstance(several, list) else [several]))
+        for tool, several in raw.get("ask", {}).items()
+    }
     book = Phrasebook(
         server,
         {name: _mention(m) for name, m in raw.get("mention", {}).items()},
         raw.get("values", {}),
         raw.get("words", {}),
-        {tool: tuple(_ask(tool, a) for a in (asks if isinstance(asks, list) else [asks])) for tool, asks in raw.get("ask", {}).items()},
+        asks,
+        {level: _expressible(asks, level) for level in get_args(Level)},
     )
     for problem in problems(book):
         raise LookupError(f"servers/{server}/phrases.toml: {problem}")
@@ -92,8 +108,14 @@ def _mention(raw: dict[str, Any]) -> Mention:
     return Mention(tuple(map(Template.parse, raw["by"])), tuple(raw.get("again", ())))
 
 
-def _ask(tool: str, raw: dict[str, Any]) -> Ask:
-    return Ask(tool, tuple(map(Template.parse, raw["say"])), Template.parse(raw.get("reply", "Done.")))
+def _ask(name: str, tool: Tool | None, raw: dict[str, Any]) -> Ask:
+    required = frozenset(p.name for p in tool.parameters if p.required) if tool else frozenset[str]()
+    return Ask(name, tuple(map(Template.parse, raw["say"])), Template.parse(raw.get("reply", "Done.")), required)
+
+
+def _expressible(asks: dict[str, tuple[Ask, ...]], level: Level) -> dict[str, tuple[Ask, ...]]:
+    fitting = {tool: tuple(a for a in several if a.at(level)) for tool, several in asks.items()}
+    return {tool: several for tool, several in fitting.items() if several}
 
 
 def problems(book: Phrasebook) -> Iterator[str]:
@@ -117,15 +139,15 @@ def problems(book: Phrasebook) -> Iterator[str]:
 
 def _problems_of(ask: Ask, server: type[Server]) -> Iterator[str]:
     tool = server.tools[ask.tool]
-    known, required = {p.name for p in tool.parameters}, {p.name for p in tool.parameters if p.required}
+    known = {p.name for p in tool.parameters}
     if len(ask.say) < 4:
         yield f"[[ask.{ask.tool}]]: {len(ask.say)} phrasings, at least 4 are needed"
     for template in ask.say:
         slots = set(template.slots())
         if slots - known:
             yield f"[[ask.{ask.tool}]]: no argument is called {', '.join(sorted(slots - known))}"
-        if required - slots:
-            yield f"[[ask.{ask.tool}]]: {', '.join(sorted(required - slots))} must be in every phrasing"
+        if ask.required - slots:
+            yield f"[[ask.{ask.tool}]]: {', '.join(sorted(ask.required - slots))} must be in every phrasing"
         if any(len(_SLOT.findall(text)) != 1 for text, may in template.parts if may):
             yield f"[[ask.{ask.tool}]]: each [part] holds exactly one argument"
     for path in ask.reply.slots():

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from prove.records import Conversation, Level
+from prove.records import Attempt, Conversation, Level
 from prove.synthesis.machine import Shape
 
 
@@ -31,7 +31,7 @@ def report(conversations: Sequence[Conversation], rejects: Counter[str]) -> dict
         "levels": _shares(levels),
         "calls": _shares(Counter(min(len(c.calls), 8) for c in live)),
         "queries": _shares(Counter(len(queries(c)) for c in live)),
-        "recoveries": _shares(Counter(recovery(c) for c in live)),
+        "recoveries": _shares(Counter(r for c in live for r in recoveries(c))),
         "distractors": sum(bool(c.distractors) for c in conversations) / n,
         "stripped_enums": sum(c.stripped_enums for c in conversations) / n,
         "tools_called": len(tools),
@@ -44,11 +44,13 @@ def report(conversations: Sequence[Conversation], rejects: Counter[str]) -> dict
     }
 
 
-def recovery(conversation: Conversation) -> str:
-    """How the assistant recovers from a failure, if there is one."""
-    attempts = [a for t in conversation.turns for a in t.attempts]
-    if not attempts:
-        return "none"
+def recoveries(conversation: Conversation) -> list[str]:
+    """How the assistant recovers from a failure, for each query; "none" where nothing fails."""
+    kinds = [_recovery(turn.attempts) for turn in conversation.turns if turn.attempts]
+    return kinds + ["none"] * (len(queries(conversation)) - len(kinds))
+
+
+def _recovery(attempts: list[Attempt]) -> str:
     if any(not a.before for a in attempts):
         return "give up"
     return "corrected" if any(a.code in ("invalid_argument", "not_found") for a in attempts) else "alternative"
@@ -56,7 +58,23 @@ def recovery(conversation: Conversation) -> str:
 
 def targets(shape: Shape) -> dict[str, dict[str, float]]:
     """What the shares should be."""
-    return {"levels": dict(shape.levels)}
+    levels: dict[str, float] = {level: share for level, share in shape.levels}
+    failing = {"alternative": shape.alternative, "give up": shape.impossible}
+    failing["corrected"] = (1 - sum(failing.values())) * shape.corrected
+    recovering = {kind: levels["complete"] * share for kind, share in failing.items()}
+    return {
+        "levels": levels,
+        "queries": _how_many(shape),
+        "recoveries": recovering | {"none": 1 - sum(recovering.values())},
+    }
+
+
+def _how_many(shape: Shape) -> dict[str, float]:
+    """The chance of each number of queries."""
+    out, left, chance = dict[str, float](), 1.0, shape.another
+    for n in range(shape.min_turns, shape.max_turns):
+        out[str(n)], left, chance = left * (1 - chance), left * chance, chance / 2
+    return out | {str(shape.max_turns): left}
 
 
 def _shares(counts: Counter[Any]) -> dict[str, float]:
