@@ -135,17 +135,17 @@ class Table(Generic[R]):
         """The records whose fields equal the given values, all without any; the first field is looked up in an index."""
         if not equal:
             return list(self)
-        field, value = next(iter(equal.items()))
-        records = self.base.records
+        (field, value), *rest = equal.items()
+        records, delta = self.base.records, self._delta
         keys = self.base.keys_where(field, value)
-        if self._delta:
-            changed = self._delta.keys() - set(keys)
-            moved = changed & records.keys()  # a base record that may match only now
-            if moved:
+        if delta:
+            changed = [k for k, r in delta.items() if r is not _GONE and getattr(r, field) == value]
+            keys = [k for k in keys if k not in delta]
+            if moved := [k for k in changed if k in records]:
                 keys = sorted([*keys, *moved], key=self.base.position)
-            keys = [*keys, *(k for k in self._delta if k in changed and k not in moved)]
-        found = (self.find(key) for key in keys)
-        return [r for r in found if r is not None and all(getattr(r, f) == v for f, v in equal.items())]
+            keys = [*keys, *(k for k in changed if k not in records)]
+        found = [delta[k] if k in delta else records[k] for k in keys]
+        return [r for r in found if all(getattr(r, f) == v for f, v in rest)] if rest else found
 
     # --- writing
 

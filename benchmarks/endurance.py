@@ -1,0 +1,93 @@
+"""A long walk through all servers: `python benchmarks/endurance.py --calls 1000000`.
+
+Random calls, guided by the schemas alone, on worlds of many seeds; some hold a mistake, and now and then time passes. After
+every call that changed a world, all that the domain says must hold is checked: money conserved, no negative stock, the tree
+a tree. Prints one line a server, and stops with exit code 1 at the first exception or broken invariant.
+"""
+
+import argparse
+import os
+import sys
+import time
+import traceback
+from collections import Counter
+from multiprocessing import Pool
+from random import Random
+
+import msgspec
+
+from prove.servers.catalog import catalogue, load
+from prove.servers.session import Session
+from prove.synthesis.wander import wander
+
+STRIDE = 250  # calls in one world: far enough from where it began, and not so far that every call is slow
+
+
+class Walk(msgspec.Struct):
+    """What happened on one server."""
+
+    server: str
+    calls: int = 0
+    changes: int = 0
+    refused: Counter[str] = msgspec.field(default_factory=Counter)
+    succeeded: set[str] = msgspec.field(default_factory=set)
+    problem: str = ""
+    seconds: float = 0.0
+
+
+def walk(server: str, calls: int, seed: int) -> Walk:
+    """Walk on until so many calls are made, or something breaks."""
+    found, begun = Walk(server), time.perf_counter()
+    world = seed
+    while found.calls < calls and not found.problem:
+        _through(found, Session.open(server, world), min(STRIDE, calls - found.calls), Random(f"{seed}:{server}:{world}"))
+        world += 1
+    found.seconds = time.perf_counter() - begun
+    return found
+
+
+def _through(found: Walk, session: Session, calls: int, rng: Random) -> None:
+    domain, before, last = load(found.server), session.digest(), "the first call"
+    try:
+        for visit in wander(session, found.server, calls, rng):
+            last = f"{visit.tool.name}({visit.arguments}) -> {visit.result.text[:200]}"
+            after = session.digest()
+            if visit.result.ok:
+                found.succeeded.add(visit.tool.name)
+            else:
+                found.refused[visit.result.code or ""] += 1
+            broken = list(domain.invariants(session.servers[found.server])) if after != before else []
+            if broken:
+                found.problem = f"{broken} after {last}"
+                return
+            found.changes += after != before
+            before = after
+    except Exception:
+        found.problem = f"after {last}:\n{traceback.format_exc()}"
+    found.calls += calls
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--calls", type=int, default=20_000, help="over all servers")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    given = parser.parse_args()
+    servers = list(catalogue())
+    each = -(-given.calls // len(servers))
+    print(f"{'server':16}{'calls':>9}{'changes':>9}{'refusals':>10}{'tools that succeeded':>22}{'us a call':>11}")
+    with Pool(given.workers) as pool:
+        walks = pool.starmap(walk, [(server, each, given.seed) for server in servers], chunksize=1)
+    for w in walks:
+        tools = f"{len(w.succeeded)} of {len(load(w.server).server.tools)}"
+        cost = w.seconds / max(w.calls, 1) * 1e6
+        print(f"{w.server:16}{w.calls:>9}{w.changes:>9}{w.refused.total():>10}{tools:>22}{cost:>11.0f}")
+    refused = sum((w.refused for w in walks), Counter[str]())
+    print(f"{sum(w.calls for w in walks)} calls; refused: {', '.join(f'{code} {n}' for code, n in refused.most_common())}")
+    for w in (w for w in walks if w.problem):
+        print(f"{w.server}: {w.problem}")
+    sys.exit(any(w.problem for w in walks))
+
+
+if __name__ == "__main__":
+    main()
