@@ -27,10 +27,12 @@ class Profile(msgspec.Struct, frozen=True):
     batch: int  # episodes evaluated side by side
 
 
-_SHORT = Shape(min_turns=1, max_turns=1, second_wish=0.0, corrected=0.0, alternative=0.0, impossible=0.0, max_calls=3)
+_SHORT = Shape(
+    levels=(("complete", 1.0),), min_turns=1, max_turns=1, second_wish=0.0, corrected=0.0, alternative=0.0, impossible=0.0, max_calls=2
+)
 _LITTLE = Plan(
-    n=400, servers=("banking", "food_delivery"), shape=_SHORT, distractors=0.0, stripped_enums=0.0, max_tools=4
-)  # one query and few tools: on a CPU every token is felt
+    n=400, servers=("budget", "iot_devices"), shape=_SHORT, distractors=0.0, stripped_enums=0.0, max_tools=4
+)  # one query, few tools and short results: on a CPU every token is felt
 
 PROFILES = {
     profile.name: profile
@@ -63,23 +65,23 @@ PROFILES = {
             model="smollm2-135m",
             train=_LITTLE,
             heldout=msgspec.structs.replace(_LITTLE, n=100, split="heldout"),
-            warm=SFT(steps=10, batch=4, learning_rate=5e-5, row_tokens=700, save_every=5),
+            warm=SFT(steps=20, batch=4, learning_rate=5e-5, row_tokens=700, save_every=5),
             grpo=GRPO(
                 learning_rate=2e-4,
                 lora_rank=16,
-                steps=16,
+                steps=24,
                 prompts_per_step=2,
                 group=8,
-                beta=0.0,  # sixteen steps do not stray: the reference model's forward pass is time better spent
+                beta=0.0,  # so few steps do not stray: the reference model's forward pass is time better spent
                 reply_tokens=64,
-                episode_tokens=600,
-                prompt_tokens=420,
+                episode_tokens=400,
+                prompt_tokens=430,
                 rows=16,
                 share_prompts=True,
                 save_every=4,
             ),
             reply_tokens=64,
-            episode_tokens=900,
+            episode_tokens=400,
             batch=25,
         ),
         Profile(

@@ -47,7 +47,7 @@ def reproduce(profile: str, model: str, seed: int) -> None:
     trained = {**sizes, "model": model or size.model}
     parameters: dict[str, dict[str, Any]] = {
         "01_servers": {"seed": seed},
-        "02_synthesis": sizes,
+        "02_synthesis": {**sizes, "n": 40 if profile == "smoke" else 400},
         "03_rewards": {"seed": seed, "n": 10 if profile == "smoke" else 40},
         "04_train": trained,
         "05_benchmarks": trained,

@@ -32,6 +32,14 @@ def data(profile: Profile, seed: int = 0) -> Run:
     return run
 
 
+def sample(plan: Plan) -> Path:
+    """The file with a plan's conversations, in a run folder of its own."""
+    run = Run.open("mix", plan)
+    _make(plan, run.path / "conversations.jsonl")
+    run.finish()
+    return run.path / "conversations.jsonl"
+
+
 def _make(plan: Plan, out: Path) -> None:
     """A plan's conversations, made unless they are there."""
     try:

@@ -52,6 +52,17 @@ def gains(section: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
+def shares(found: dict[str, Any], targets: dict[str, dict[str, float]]) -> pd.DataFrame:
+    """A data set's shares beside what they should be, in percent, and how many points they are apart."""
+    rows = {
+        f"{question}: {kind}": (100 * found[question].get(kind, 0.0), 100 * target)
+        for question, goal in targets.items()
+        for kind, target in goal.items()
+    }
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["measured %", "target %"])
+    return table.assign(points=table["measured %"] - table["target %"]).round(1)
+
+
 def caption(section: dict[str, Any]) -> str:
     """What a held-out table is about: model, profile, seed and n."""
     return f"{section['model']}, profile {section['profile']}, seed {section['seed']}, n = {section['n']} held-out conversations"
@@ -89,6 +100,10 @@ _MARKS = ("<!-- results -->", "<!-- end of results -->")
 def _tables(numbers: dict[str, Any]) -> Iterator[Path]:
     for name in _reported():
         yield _write(f"reported_{name}", reported(name), "Reported by the paper (arXiv:2606.03892), percent; not measured here.")
+    if "mix" in numbers:
+        mix = numbers["mix"]
+        about = f"Measured: {mix['n']} conversations of the paper's mix, seed {mix['seed']}; levels and recoveries are shares of queries."
+        yield _write("mix", shares(mix, mix["targets"]), about)
     if "heldout" in numbers:
         about = caption(numbers["heldout"])
         yield _write("heldout", heldout(numbers["heldout"]), f"Measured: {about}; mean and 95 % bootstrap interval.")

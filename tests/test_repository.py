@@ -50,7 +50,7 @@ def test_every_parameter_says_what_it_means(path):
     assert all(re.fullmatch(r"\w+: \w+ = .+  # .+", line) for line in cell.source.splitlines())
 
 
-@pytest.mark.parametrize(("name", "parameters"), [("01_servers", {}), ("02_synthesis", {"profile": "smoke"}), ("03_rewards", {"n": 6})])
+@pytest.mark.parametrize(("name", "parameters"), [("01_servers", {}), ("02_synthesis", {"profile": "smoke", "n": 20}), ("03_rewards", {"n": 6})])
 def test_a_notebook_runs_under_papermill(name, parameters, tmp_path, monkeypatch):
     monkeypatch.setenv("PROVE_RESULTS", str(tmp_path))
     papermill.execute_notebook(HOME / "notebooks" / f"{name}.ipynb", tmp_path / "out.ipynb", parameters, progress_bar=False)

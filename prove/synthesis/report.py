@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from prove.records import Attempt, Conversation, Level
+from prove.synthesis.dataset import Plan
 from prove.synthesis.machine import Shape
 
 
@@ -20,7 +21,7 @@ def queries(conversation: Conversation) -> list[Level]:
 
 
 def report(conversations: Sequence[Conversation], rejects: Counter[str]) -> dict[str, Any]:
-    """Counts, shares, lengths and yield. Shares are of conversations, those of levels of queries."""
+    """Counts, shares, lengths and yield. Shares are of conversations; those of levels and recoveries are of queries."""
     n = len(conversations)
     live = [c for c in conversations if c.calls]
     levels = Counter(level for c in live for level in queries(c))
@@ -32,8 +33,10 @@ def report(conversations: Sequence[Conversation], rejects: Counter[str]) -> dict
         "calls": _shares(Counter(min(len(c.calls), 8) for c in live)),
         "queries": _shares(Counter(len(queries(c)) for c in live)),
         "recoveries": _shares(Counter(r for c in live for r in recoveries(c))),
-        "distractors": sum(bool(c.distractors) for c in conversations) / n,
-        "stripped_enums": sum(c.stripped_enums for c in conversations) / n,
+        "knobs": {
+            "distractors": sum(bool(c.distractors) for c in conversations) / n,
+            "stripped_enums": sum(c.stripped_enums for c in conversations) / n,
+        },
         "tools_called": len(tools),
         "servers": dict(sorted(Counter(c.server for c in conversations).items())),
         "necessity": _shares(Counter(v for c in live if c.certificate for v in c.certificate.necessity.values())),
@@ -56,16 +59,19 @@ def _recovery(attempts: list[Attempt]) -> str:
     return "corrected" if any(a.code in ("invalid_argument", "not_found") for a in attempts) else "alternative"
 
 
-def targets(shape: Shape) -> dict[str, dict[str, float]]:
-    """What the shares should be."""
-    levels: dict[str, float] = {level: share for level, share in shape.levels}
+def targets(plan: Plan) -> dict[str, dict[str, float]]:
+    """What the shares should be, under the names that `report` uses."""
+    shape = plan.shape
+    levels = dict[str, float](shape.levels)
     failing = {"alternative": shape.alternative, "give up": shape.impossible}
     failing["corrected"] = (1 - sum(failing.values())) * shape.corrected
     recovering = {kind: levels["complete"] * share for kind, share in failing.items()}
     return {
+        "kinds": _shares(Counter(dict(plan.mix))),
         "levels": levels,
         "queries": _how_many(shape),
         "recoveries": recovering | {"none": 1 - sum(recovering.values())},
+        "knobs": {"distractors": plan.distractors, "stripped_enums": plan.stripped_enums},
     }
 
 
