@@ -4,16 +4,20 @@ VENV    ?= .venv
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 PROFILE ?= small
 BIN     := $(VENV)/bin
+NODE    := .cache/conformance
 
-.PHONY: reproduce test figures lab lint lock clean
+.PHONY: reproduce test conformance figures lab lint lock clean
 
-reproduce: $(VENV)/.installed  ## the main job: data, training, evaluation, tables and figures (PROFILE=smoke|small|paper)
+reproduce: $(VENV)/.installed  ## the main job: data, training, evaluation, tables and figures (PROFILE=smoke|small|paper|transfer)
 	$(BIN)/python -m prove.reproduce --profile $(PROFILE)
 
 test: $(VENV)/.installed  ## lint, types and all tests
 	$(BIN)/ruff check prove servers tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2
+
+conformance: $(VENV)/.installed $(NODE)/.installed  ## the MCP protocol's public suite, its Inspector, public servers (Linux x64, npm)
+	$(BIN)/python tests/conformance/run.py $(NODE)
 
 figures: $(VENV)/.installed  ## draw tables and figures again from results/numbers.json
 	$(BIN)/prove figures
@@ -32,4 +36,10 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+$(NODE)/.installed: tests/conformance/package.json
+	mkdir -p $(NODE)
+	cp $< $(NODE)/
+	npm install --prefix $(NODE) --no-audit --no-fund --no-package-lock
 	touch $@

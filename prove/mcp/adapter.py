@@ -22,6 +22,10 @@ def _now(face: Face) -> str:
     return face.session.clock.now.isoformat()
 
 
+def _digest(face: Face) -> str:
+    return face.session.digest()
+
+
 def _changes(face: Face) -> str:
     """What the session changed, as JSON; a secret that a record keeps is null, since no client was told it."""
     servers = {home for home, tool in tools_of(face).values()}
@@ -40,6 +44,7 @@ def _without_secrets(record: Any) -> Any:
 #: uri -> (name, description, type, what it reads)
 RESOURCES: dict[str, tuple[str, str, str, Callable[[Face], str]]] = {
     "prove://now": ("now", "the session's date and time, which stand still while tools run", "text/plain", _now),
+    "prove://digest": ("digest", "the digest of the session's state: equal for equal states", "text/plain", _digest),
     "prove://changes": ("changes", "what the session changed: [before, after] by table and key", "application/json", _changes),
 }
 

@@ -1,11 +1,13 @@
 """The library over streamable HTTP: one isolated session a URL, `/s/{token}/{server}/mcp`.
 
 The protocol of 2026-07-28 has no sessions of its own, and clients of 2025-11-25 open and drop theirs as they please; so a
-session is its URL, whose token nobody can guess, in both eras alike. No `Mcp-Session-Id` is ever given out, and a request
-that brings one is told that there is no such session: there is nothing to steal, to bind or to clean up.
+session is its URL, whose token nobody can guess, in both eras alike. The `Mcp-Session-Id` that a client of 2025-11-25 is given
+is a keyed hash of its URL: at any other URL there is no such session, and there is nothing to store or to clean up.
 """
 
 import asyncio
+import hashlib
+import hmac
 import secrets
 import socket
 from collections.abc import AsyncIterator, Collection, Sequence
@@ -17,11 +19,12 @@ import msgspec
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from prove.mcp.adapter import adapt
 from prove.mcp.control import Control
@@ -47,35 +50,56 @@ class Door:
     def __init__(self, sessions: Sessions, servers: Sequence[str]) -> None:
         self.sessions = sessions
         self.managers = {name: _manager(name, sessions.limits) for name in servers}
+        self.key = secrets.token_bytes(32)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         served, server = self.sessions.find(request.path_params["token"]), request.path_params["server"]
-        if served is None or server not in served.faces or "mcp-session-id" in request.headers:
-            answer: Response | None = error(404, types.INVALID_REQUEST, "there is no such session")
+        if served is None or server not in served.faces or not self._belongs(request):
+            answer: Response | Envelope = error(404, types.INVALID_REQUEST, "there is no such session")
         elif request.method != "POST":
             answer = Response(status_code=405, headers={"Allow": "POST"})  # no stream to GET, nothing to DELETE
         else:
-            answer = malformed(scope["prove.body"])
-        if answer:
+            answer = envelope(scope["prove.body"])
+        if isinstance(answer, Response):
             await answer(scope, receive, send)
             return
+        if answer.method == "initialize":
+            send = _giving(send, self._id_of(request))
         scope["prove.face"] = served.faces[server]  # type: ignore[union-attr]
         await self.managers[server].handle_request(scope, receive, send)
 
+    def _id_of(self, request: Request) -> str:
+        """The `Mcp-Session-Id` of a URL: 128 bits that no other URL has, and that end with this process."""
+        return hashlib.blake2b(request.url.path.encode(), key=self.key, digest_size=16).hexdigest()
 
-def malformed(body: bytes) -> Response | None:
-    """The answer to a body that is no message, in words of ours; None for one that is.
+    def _belongs(self, request: Request) -> bool:
+        given = request.headers.get("mcp-session-id")
+        return given is None or hmac.compare_digest(given.encode(), self._id_of(request).encode())
+
+
+def envelope(body: bytes) -> Envelope | Response:
+    """The message in a body, or the answer to one that is no message, in words of ours.
 
     Stricter than the SDK, which takes NaN, Infinity and half of a surrogate pair for JSON.
     """
     try:
-        msgspec.json.decode(body, type=Envelope)
+        return msgspec.json.decode(body, type=Envelope)
     except msgspec.ValidationError:
         return error(400, types.INVALID_REQUEST, "the body must be one JSON-RPC request or notification")
     except msgspec.DecodeError:
         return error(400, types.PARSE_ERROR, "the body is not JSON")
-    return None
+
+
+def _giving(send: Send, session_id: str) -> Send:
+    """A channel whose answer, where it grants what was asked, carries the session id."""
+
+    async def giving(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == 200:
+            MutableHeaders(scope=message)["Mcp-Session-Id"] = session_id
+        await send(message)
+
+    return giving
 
 
 def error(status: int, code: int, message: str) -> Response:
@@ -132,7 +156,15 @@ def serve(servers: Sequence[str], host: str, port: int, hosts: Collection[str], 
     name = f"[{host}]" if ":" in host else host
     print(f"serving on http://{name}:{listener.getsockname()[1]}\ncontrol token: {token}", flush=True)
     app = application(servers, token, hosts, limits, bearer)
-    config = uvicorn.Config(app, log_level="warning", access_log=False, ws="none", server_header=False, timeout_graceful_shutdown=2)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        ws="none",
+        server_header=False,
+        timeout_graceful_shutdown=2,
+        timeout_keep_alive=75,  # longer than clients keep an idle connection: else they send into one that is being closed
+    )
     uvicorn.Server(config).run(sockets=[listener])
 
 

@@ -1,0 +1,1 @@
+"""The domain that the protocol's conformance suite is run against."""
