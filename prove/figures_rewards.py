@@ -32,7 +32,7 @@ def waterfall(why: Explanation) -> Figure:
         bottom += added
     right.barh(len(bars), why.total, color=BLUE, height=0.6)
     right.text(max(0.0, why.total) + 0.02, len(bars), f"{why.total:.3f}", va="center", fontweight="bold")
-    right.set_yticks(range(len(bars) + 1), [*(name for name, _ in bars), "total"])
+    right.set_yticks(range(len(bars) + 1), [*(f"{why.flaws} flaws" if name == "elsewhere" else name for name, _ in bars), "total"])
     right.invert_yaxis()
     right.set_xlim(min(0.0, why.total) - 0.05, 1.5)
     right.grid(axis="y", visible=False)
@@ -43,13 +43,13 @@ def waterfall(why: Explanation) -> Figure:
 def _matches(axes: Any, why: Explanation) -> None:
     steps, calls = why.trajectory.ground_truth, why.trajectory.calls
     fine = {m.step for m in in_order(steps, why.matches)}
-    done = {m.step for m in why.matches}
+    done, standing = {m.step for m in why.matches}, {m.call for m in why.matches}
     for i, step in enumerate(steps):
         axes.text(0.36, i, step.name if i in done else f"{step.name}: not done", **_place(i in done))
     for j, call in enumerate(calls):
         level = levels(call, why.trajectory.schemas)
-        label = (call.name or "unreadable") + _LEVEL_NOTES[level]
-        axes.text(0.64, j, label, va="center", fontsize=8, color="black" if level == 3 else RED)
+        label = (call.name or "unreadable") + _LEVEL_NOTES[level] + ("" if j in standing else ": for no step")
+        axes.text(0.64, j, label, va="center", fontsize=8, color="black" if level == 3 and j in standing else RED)
     for m in why.matches:
         style = {"color": GREY, "linestyle": "-" if m.step in fine else "--", "linewidth": 0.8 + 1.2 * m.equal}
         axes.add_patch(ConnectionPatch((0.38, m.step), (0.62, m.call), "data", "data", **style))
@@ -68,7 +68,7 @@ def _place(done: bool) -> dict[str, Any]:
 
 def audit(table: pd.DataFrame) -> Figure:
     """The audit (`prove.rewards.audit.table`): each policy's mean reward and spread, and the share of tasks on which it passes for
-    gold; filled where it does so without reaching the goal."""
+    gold without being equivalent to it; filled where it does not even reach the goal. A tick marks where it is equivalent."""
     table = table.iloc[::-1]
     at = np.arange(len(table))
     figure = Figure(figsize=(10, 0.9 + 0.3 * len(table)), layout="constrained")
@@ -78,12 +78,13 @@ def audit(table: pd.DataFrame) -> Figure:
         label = f"{preset}: within {MARGIN[preset]} of gold"
         right.barh(at + shift, table[f"{preset}_near"], 0.3, facecolor="white", edgecolor=colour, label=label)
         right.barh(at + shift, table[f"{preset}_fooled"], 0.3, facecolor=colour, edgecolor=colour, label="... without reaching the goal")
+    right.plot(table.equivalent, at, "|", ms=9, color="black", label="equivalent to gold")
     left.set_yticks(at, [f"{name}  (n={n})" for name, n in zip(table.index, table.n, strict=True)])
     left.axvline(0, color=GREY, linewidth=0.6)
-    left.set_title("reward: mean and standard deviation")
+    left.set_title("reward: mean, standard deviation")
     left.legend(loc="lower left")
     right.set_xlim(0, 1.02)
-    right.set_title("share of tasks on which it passes for gold")
+    right.set_title("share of tasks on which it wrongly passes for gold")
     right.legend(loc="lower right")
     for axes in (left, right):
         axes.grid(axis="y", visible=False)

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from prove.rewards import PAPER, PRESETS, STRICT, Call, Step, Trajectory, explain, reward
 from prove.rewards import components as c
-from prove.rewards.matching import equal_values, match, same_value, with_defaults
+from prove.rewards.matching import equal_values, match, same_value
+from prove.rewards.strict import equivalent
 
 settings.register_profile("laws", max_examples=300, deadline=None, derandomize=True)
 settings.register_profile("thorough", max_examples=10_000, deadline=None, derandomize=True)
@@ -83,8 +84,8 @@ def trajectories(draw, least=1):
     return Trajectory(SCHEMAS, ground_truth, draw(calls(ground_truth)), draw(st.sampled_from([True, False, None])))
 
 
-def gold_of(ground_truth, same_outcome=True):
-    return Trajectory(SCHEMAS, ground_truth, tuple(Call(s.name, s.arguments, True) for s in ground_truth), same_outcome)
+def gold_of(ground_truth, goal=True):
+    return Trajectory(SCHEMAS, ground_truth, tuple(Call(s.name, s.arguments, True) for s in ground_truth), goal)
 
 
 def with_calls(trajectory, *parts):
@@ -96,8 +97,8 @@ def with_calls(trajectory, *parts):
 
 @both
 @given(steps(), st.sampled_from([True, None]))
-def test_gold_scores_exactly_1_3(weights, ground_truth, same_outcome):
-    assert reward(gold_of(ground_truth, same_outcome), weights) == 1.3
+def test_gold_scores_exactly_1_3(weights, ground_truth, goal):
+    assert reward(gold_of(ground_truth, goal), weights) == 1.3
 
 
 @given(presets, steps())
@@ -114,8 +115,8 @@ def test_abstention_scores_exactly_1_for_no_call_and_0_for_any(weights):
 
 
 @given(presets, steps(), st.booleans())
-def test_doing_nothing_scores_0_on_a_tool_task(weights, ground_truth, same_outcome):
-    assert reward(Trajectory(SCHEMAS, ground_truth, (), same_outcome), weights) == 0.0
+def test_doing_nothing_scores_0_on_a_tool_task(weights, ground_truth, goal):
+    assert reward(Trajectory(SCHEMAS, ground_truth, (), goal), weights) == 0.0
 
 
 @both
@@ -152,8 +153,7 @@ def qualifying(call, trajectory):
     if not isinstance(call.arguments, dict):
         return 0
     schema = trajectory.schemas.get(call.name, {})
-    arguments = with_defaults(call.arguments, schema)
-    return sum(s.name == call.name and equal_values(s, arguments, schema) is not None for s in trajectory.ground_truth)
+    return sum(s.name == call.name and equal_values(s, call.arguments, schema) is not None for s in trajectory.ground_truth)
 
 
 def repeated(data, trajectory):
@@ -178,38 +178,99 @@ def with_one_more(data, trajectory):
 
 
 @st.composite
-def neighbours(draw):
-    """A trajectory in which a step's call follows at once on that of a step it depends on; and where."""
-    ground_truth = draw(steps(least=2).filter(lambda g: any(s.after for s in g)))
-    edges = [(ground_truth[j], s) for s in ground_truth for j in s.after]
-    # of two calls of one tool nobody can tell which was meant for which step
-    edges = [(a, b) for a, b in edges if a.name != b.name]
-    assume(edges)
-    earlier, later = draw(st.sampled_from(edges))
-    pair = [Call(s.name, s.arguments, draw(st.booleans())) for s in (earlier, later)]
-    before, after = draw(calls(ground_truth, most=3)), draw(calls(ground_truth, most=3))
-    return Trajectory(SCHEMAS, ground_truth, (*before, *pair, *after), draw(st.booleans())), len(before)
+def with_any_call_more(draw):
+    """A trajectory, the same with one call more anywhere, a new one or one said again, and where."""
+    trajectory = draw(trajectories())
+    new = draw(calls(trajectory.ground_truth, most=1))
+    call = draw(st.sampled_from([*trajectory.calls, *new, RIGHT]))
+    position = draw(st.integers(0, len(trajectory.calls)))
+    return trajectory, with_calls(trajectory, trajectory.calls[:position], [call], trajectory.calls[position:]), position
 
 
-@given(trajectories(), st.data())
-def test_strict_a_repeated_call_never_raises_the_score(trajectory, data):
-    assert reward(repeated(data, trajectory), STRICT) <= reward(trajectory, STRICT)
+@given(with_any_call_more())
+def test_strict_a_call_that_stands_for_no_step_lowers_every_score_but_0(pair):
+    before, after, position = pair
+    assume(position not in {m.call for m in match(after)})
+    score = reward(before, STRICT)
+    assert reward(after, STRICT) < score if score > 0 else reward(after, STRICT) <= score
 
 
-@given(trajectories(), st.data())
-def test_strict_an_extra_call_never_raises_the_score(trajectory, data):
-    assert reward(with_one_more(data, trajectory), STRICT) <= reward(trajectory, STRICT)
+@st.composite
+def reordered(draw):
+    """A trajectory, often of gold's own calls, and the same in another order, often of two neighbours; and the order."""
+    ground_truth = draw(steps(least=2))
+    trajectory = draw(st.one_of(st.just(gold_of(ground_truth)), calls(ground_truth).map(lambda k: Trajectory(SCHEMAS, ground_truth, k))))
+    places = list(range(len(trajectory.calls)))
+    if len(places) > 1 and draw(st.booleans()):
+        at = draw(st.integers(0, len(places) - 2))
+        order = [*places[:at], at + 1, at, *places[at + 2 :]]
+    else:
+        order = draw(st.permutations(places))
+    return trajectory, with_calls(trajectory, [trajectory.calls[i] for i in order]), order
+
+
+def kept(trajectory):
+    """The edges whose two steps some calls stand for in their order."""
+    at = {m.step: m.call for m in match(trajectory)}
+    edges = ((j, i) for i, step in enumerate(trajectory.ground_truth) for j in step.after)
+    return {(j, i) for j, i in edges if j in at and i in at and at[j] < at[i]}
 
 
 @both
-@given(neighbours())
-def test_a_call_moved_before_what_it_depends_on_never_raises_the_score(weights, neighbours):
-    trajectory, first = neighbours
-    at = {m.call: m.step for m in match(trajectory)}
-    assume(at.get(first) in trajectory.ground_truth[at[first + 1]].after if first + 1 in at else False)
-    earlier, later = trajectory.calls[first : first + 2]
-    swapped = with_calls(trajectory, trajectory.calls[:first], [later, earlier], trajectory.calls[first + 2 :])
-    assert reward(swapped, weights) <= reward(trajectory, weights)
+@given(reordered())
+def test_of_two_orders_the_one_that_keeps_fewer_edges_never_scores_more(weights, pair):
+    # Which of two like calls of one tool was meant for which step nobody can tell, so that another order may be read as another
+    # choice: the law is about orders in which every call stands for what it stood for.
+    before, after, order = pair
+    assume({(m.step, m.call) for m in match(before)} == {(m.step, order[m.call]) for m in match(after)})
+    if kept(after) <= kept(before):
+        assert reward(after, weights) <= reward(before, weights)
+    if kept(after) >= kept(before):
+        assert reward(after, weights) >= reward(before, weights)
+
+
+# --- what is as good as gold
+
+
+@st.composite
+def nearly_gold(draw):
+    """Gold's calls in any order, with at most one call changed, refused, left out or added; the goal reached or not."""
+    ground_truth = draw(steps())
+    done = [Call(s.name, s.arguments, True) for s in draw(st.permutations(ground_truth))]
+    at = draw(st.integers(0, len(done) - 1))
+    other = draw(calls(ground_truth, most=1))
+    done[at : at + 1] = draw(
+        st.sampled_from([[done[at]], [*other, done[at]], [done[at]] * 2, [*other], [Call(done[at].name, done[at].arguments, False)]])
+    )
+    return Trajectory(SCHEMAS, ground_truth, tuple(done), draw(st.sampled_from([True, True, False])))
+
+
+@given(st.one_of(nearly_gold(), trajectories()))
+def test_strict_only_what_is_equivalent_to_gold_comes_within_0_3_of_it(trajectory):
+    score = reward(trajectory, STRICT)
+    assert score == 1.3 if not explain(trajectory, STRICT).flaws else score < 1.0
+    assert equivalent(trajectory) or score < 1.0
+
+
+@given(nearly_gold())
+def test_what_is_equivalent_has_reached_the_goal_with_as_many_calls_as_gold_and_kept_every_edge(trajectory):
+    edges = sum(len(step.after) for step in trajectory.ground_truth)
+    all_done = len({m.step for m in match(trajectory) if trajectory.calls[m.call].ok}) == len(trajectory.ground_truth)
+    as_many = len(trajectory.calls) == len(trajectory.ground_truth)
+    assert equivalent(trajectory) == (trajectory.goal and as_many and all_done and len(kept(trajectory)) == edges)
+
+
+def test_where_there_is_nothing_to_do_only_doing_nothing_is_equivalent():
+    assert equivalent(Trajectory(SCHEMAS, (), (), True))
+    assert not equivalent(Trajectory(SCHEMAS, (), (RIGHT,), False))
+
+
+@given(trajectories())
+def test_strict_every_step_that_is_done_pays_whatever_else_was_called(trajectory):
+    assert reward(trajectory, STRICT) > 0 or not match(trajectory) or explain(trajectory, STRICT).efficiency < 0
+
+
+# --- what adds nothing never pays under the paper's formula, but for what its means hide
 
 
 @both
@@ -259,13 +320,13 @@ def test_paper_counter_example_refused_calls_with_the_right_arguments_cover_ever
 def test_paper_counter_example_wrong_values_cost_a_tenth():
     wrong = Trajectory(SCHEMAS, (FIND,), (Call("find", {"name": "A2"}, True),), False)
     assert reward(wrong) == pytest.approx(1.2)
-    assert reward(wrong, STRICT) == pytest.approx(0.5 * (0.5 + 0.2))
+    assert reward(wrong, STRICT) == pytest.approx(0.75**3 * (0.5 + 0.2))
 
 
 def test_paper_counter_example_one_call_and_no_more_is_nearly_gold():
     first = Trajectory(SCHEMAS, (LOOK, FIND), (RIGHT,), True)
     assert reward(first) == pytest.approx(1.05)
-    assert reward(first, STRICT) == pytest.approx(0.65)
+    assert reward(first, STRICT) == pytest.approx(0.75 * 0.65)
 
 
 # --- names, bounds, purity
@@ -284,7 +345,7 @@ def test_renaming_ids_consistently_changes_nothing(weights, trajectory, names, f
         SCHEMAS,
         tuple(Step(s.name, renamed(s.arguments, to), s.after) for s in trajectory.ground_truth),
         tuple(Call(k.name, renamed(k.arguments, to), k.ok) for k in trajectory.calls),
-        trajectory.same_outcome,
+        trajectory.goal,
     )
     one, other = explain(trajectory, weights), explain(same, weights)
     assert one.contributions() == other.contributions()
@@ -298,7 +359,7 @@ def test_every_component_and_the_total_stay_in_their_bounds(weights, trajectory)
     n, g = len(trajectory.calls), len(trajectory.ground_truth)
     budget = g if weights.beta == 0 else g + (g + 1) // 2
     assert -0.5 * max(0, n - budget) / budget == pytest.approx(why.efficiency)
-    assert weights.efficiency * why.efficiency <= why.total <= 1.3
+    assert weights.efficiency * why.efficiency - 1e-12 <= why.total <= 1.3
     assert sum(why.contributions().values()) == why.total
 
 
@@ -338,7 +399,7 @@ def qualifies(step, call, trajectory):
     if not isinstance(call.arguments, dict):
         return None
     schema = trajectory.schemas[call.name]
-    return equal_values(step, with_defaults(call.arguments, schema), schema)
+    return equal_values(step, call.arguments, schema)
 
 
 def worth(way, trajectory):

@@ -14,7 +14,7 @@ from prove import figures, figures_rewards
 from prove.episode import Episode, ToolCall, play
 from prove.policies import Oracle
 from prove.records import BadRecord, write_conversations
-from prove.rewards import PAPER, STRICT, audit, explain, reward
+from prove.rewards import PAPER, STRICT, Call, audit, bfcl, explain, report, reward
 from prove.rewards import agreement as agree
 from prove.rewards.cheats import Cheat, cheats
 from prove.rewards.messages import read_trajectories, scores
@@ -75,7 +75,14 @@ def test_papers_loopholes_are_where_they_were_found_and_strict_closes_them(table
             assert table.loc[policy, "paper_mean"] > 0.85
             assert table.loc[policy, "strict_mean"] < table.loc[policy, "paper_mean"] - 0.3
     assert table.loc["gold, always refused", "paper_mean"] == pytest.approx(17 / 15)
-    assert table.strict_fooled.sum() < table.paper_fooled.sum()
+    assert table.paper_near.sum() > table.paper_fooled.sum() > 0
+    assert (table.strict_near == 0).all()
+
+
+def test_only_gold_in_another_order_is_equivalent_to_gold(rows):
+    assert set(rows[rows.equivalent].policy) <= {"gold", "gold backwards"}
+    assert rows[rows.policy == "gold"].equivalent.all()
+    assert rows[rows.equivalent].goal.all()
 
 
 def test_an_undone_write_ends_where_it_began(tasks):
@@ -141,6 +148,21 @@ def test_calibration_counts_every_rollout_once(damage):
     assert curve.reward.is_monotonic_increasing
     assert ((curve.low <= curve.goal) & (curve.goal <= curve.high)).all()
     assert (curve.goal * curve.n).sum() == pytest.approx(damage.goal.sum())
+
+
+def test_damage_leaves_something_to_learn_from(damage):
+    left = agree.signal(damage, "strict")
+    assert (left.nothing < 0.2).all()
+    assert (left.different[1:] > 3).all()
+    assert (left["median"].diff()[1:] <= 0).all()
+
+
+def test_the_numbers_to_record_survive_json(rows, damage, table):
+    numbers = report.numbers(rows, damage, {"seed": 0}, resamples=20)
+    again = json.loads(json.dumps(numbers))
+    pd.testing.assert_frame_equal(report.table(again["audit"]), table, check_dtype=False, check_names=False)
+    assert again["tasks"] == N
+    assert all(name in report.text(again) for name in table.index)
 
 
 # --- messages
@@ -237,6 +259,84 @@ def test_a_malformed_line_is_named_with_its_number(tmp_path, bad, said):
         trajectory(tmp_path, line([]), bad)
 
 
+# --- BFCL
+
+
+@pytest.fixture
+def gorilla(tmp_path, monkeypatch):
+    """A package with the data of one task, laid out as that of `bfcl-eval` is."""
+    data = tmp_path / "bfcl_eval" / "data"
+    files = {
+        "BFCL_v4_multi_turn_base.json": {"id": "multi_turn_base_0", "involved_classes": ["GorillaFileSystem"]},
+        "possible_answer/BFCL_v4_multi_turn_base.json": {"id": "multi_turn_base_0", "ground_truth": [["cd('a')", "tail(lines=-1)"], []]},
+    }
+    docs = [("cd", {"folder": {"type": "string"}}), ("tail", {"lines": {"type": "integer"}, "x": {"type": "any"}, "y": {"type": "float"}})]
+    lines = [{"name": n, "parameters": {"type": "dict", "properties": p, "required": list(p)[:1]}} for n, p in docs]
+    for name, records in {**{k: [v] for k, v in files.items()}, "multi_turn_func_doc/gorilla_file_system.json": lines}.items():
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        (data / name).write_text("\n".join(map(json.dumps, records)))
+    (tmp_path / "bfcl_eval" / "__init__.py").write_text("raise ImportError('only its data is read')")
+    monkeypatch.syspath_prepend(tmp_path)
+    bfcl._lines.cache_clear()
+    bfcl._entries.cache_clear()
+    return tmp_path / "BFCL_v4_multi_turn_base_result.json"
+
+
+def result(*turns, log=(), task="multi_turn_base_0"):
+    return json.dumps({"id": task, "result": turns, "inference_log": [[{"role": "state_info"}], *log]})
+
+
+def step(*answers):
+    return [{"role": "assistant"}, *[{"role": "tool", "content": a} for a in answers]]
+
+
+def test_a_result_of_bfcl_scores_by_its_log_and_the_package_s_ground_truth(gorilla):
+    right = [[{"cd": '{"folder": "a"}'}, {"tail": {"lines": -1.0}}], "Done."]
+    log = [{"step_0": step('{"ok": 1}', "fine"), "step_1": step()}]
+    gorilla.write_text("\n".join([result(right, ["Bye."], log=log), result(["[cd(folder='a'), tail(lines=-1)]"], log=log), result(right)]))
+    assert bfcl.are_results(gorilla)
+    whole, prompted, unlogged = read_trajectories(gorilla, bfcl.trajectory)
+    assert reward(whole) == reward(prompted) == 1.3
+    assert [call.ok for call in unlogged.calls] == [False, False]
+    assert whole.schemas["tail"] == {
+        "type": "object",
+        "properties": {"lines": {"type": "integer"}, "x": {}, "y": {"type": "number"}},
+        "required": ["lines"],
+    }
+
+
+def test_what_bfcl_calls_an_error_is_a_call_that_failed(gorilla):
+    log = [{"step_0": step('{"error": "no such folder"}', "Error during execution: no")}]
+    gorilla.write_text(result([[{"cd": '{"folder": "b"}'}, {"tail": '{"lines": 1'}]], log=log))
+    (it,) = read_trajectories(gorilla, bfcl.trajectory)
+    assert it.calls == (Call("cd", {"folder": "b"}, False), Call("tail", None, False))
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (result([], task="multi_turn_base_7"), "no task of BFCL"),
+        (result([], task="simple_python_1"), "no task of BFCL"),
+        (result({}), r"result\[0\] must be a list"),
+        (result([3]), r"result\[0\]\[0\] must be a list"),
+        (result([["cd"]]), r"result\[0\]\[0\] must be an object"),
+        ('{"id": "multi_turn_base_0", "result": "Error during inference: timeout"}', "no result to score"),
+        ('{"result": []}', "has no 'id'"),
+    ],
+)
+def test_a_malformed_result_is_named_with_its_number(gorilla, bad, said):
+    gorilla.write_text(result([]) + "\n" + bad)
+    with pytest.raises(BadRecord, match=f"line 2: .*{said}"):
+        read_trajectories(gorilla, bfcl.trajectory)
+
+
+def test_without_the_package_it_says_what_to_install(gorilla, monkeypatch):
+    monkeypatch.setattr(bfcl, "find_spec", lambda name: None)
+    gorilla.write_text(result([]))
+    with pytest.raises(LookupError, match="pip install --no-deps bfcl-eval"):
+        read_trajectories(gorilla, bfcl.trajectory)
+
+
 # --- the command line
 
 
@@ -262,6 +362,7 @@ def test_the_command_says_in_one_line_what_is_wrong(tmp_path):
         ((broken,), "line 2"),
         ((tmp_path / "none",), "No such file"),
         (("--audit", broken), "either"),
+        (("--audit", "--split", "test"), "there is no split"),
     ):
         found = score(*words)
         assert found.returncode == 2

@@ -33,7 +33,7 @@ def test_the_arithmetic_comes_to_what_is_expected(case):
 def test_the_reward_agrees_with_the_hand_to_nine_digits(case):
     steps = tuple(Step(s["name"], s["arguments"], tuple(s["after"])) for s in case["ground_truth"])
     calls = tuple(Call(**call) for call in case["calls"])
-    why = explain(Trajectory(DATA["schemas"], steps, calls, case["same_outcome"]), PRESETS[case["preset"]])
+    why = explain(Trajectory(DATA["schemas"], steps, calls, case["goal"]), PRESETS[case["preset"]])
     assert {name: getattr(why, name) for name in case["expected"]} == pytest.approx(case["expected"], abs=1e-9)
     assert all(getattr(why, name) is None for name in {"validity", "coverage", "abstention"} - case["expected"].keys())
 

@@ -1,8 +1,8 @@
 """Whether a reward means what it should: how it ranks gold with damage of known size against what came of it.
 
 The damage is done at random to gold's calls and played live, so that goal and end state are those of a real session. An audit
-asks about the worst policy; this asks about the usual one, which is nearly right. The strict preset looks at the end state,
-which is a part of the goal: that it agrees with the goal better than others is partly its own input.
+asks about the worst policy; this asks about the usual one, which is nearly right. The strict preset is told whether the goal
+was reached: that it agrees with the goal better than others is partly its own input.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,6 +16,7 @@ from scipy.stats import rankdata
 from prove.benchmarks.statistics import estimate
 from prove.episode import Episode, ToolCall, play
 from prove.records import Conversation
+from prove.rewards.audit import BATCH
 from prove.rewards.cheats import Cheat, harmless_reads, wrong
 from prove.rewards.reward import PRESETS, reward
 
@@ -99,10 +100,11 @@ def rollouts(conversations: Sequence[Conversation], seed: int = 0, tell: Callabl
                 plans[name] = damaged(episode, size, Random(f"{seed}:{size}:{name}"))
             return plans[name][episode.turn]
 
-        for episode in play(Cheat(move), tasks):
-            trajectory = episode.trajectory()
-            scores = {name: reward(trajectory, weights) for name, weights in PRESETS.items()}
-            rows.append({"task": episode.conversation.id, "damage": size, "goal": episode.goal_reached(), **scores})
+        for start in range(0, len(tasks), BATCH):
+            for episode in play(Cheat(move), tasks[start : start + BATCH]):
+                it = episode.trajectory()
+                scores = {name: reward(it, weights) for name, weights in PRESETS.items()}
+                rows.append({"task": episode.conversation.id, "damage": size, "goal": bool(it.goal), **scores})
         tell(size + 1, len(SIZES))
     return pd.DataFrame(rows)
 
@@ -156,3 +158,13 @@ def calibration(rows: pd.DataFrame, preset: str, bins: int = 10, seed: int = 0) 
         share = estimate(group.goal.astype(float).to_list(), seed)
         lines.append({"reward": group[preset].mean(), "goal": share.mean, "low": share.low, "high": share.high, "n": share.n})
     return pd.DataFrame(lines)
+
+
+def signal(rows: pd.DataFrame, preset: str) -> pd.DataFrame:
+    """What a preset leaves to learn from: of every size of damage its quartiles, the share of rollouts that score 0 or less, and the
+    number of different scores."""
+    groups = rows.groupby("damage")[preset]
+    out = groups.quantile([0.25, 0.5, 0.75]).unstack().set_axis(["low", "median", "high"], axis=1)
+    out["nothing"] = groups.agg(lambda scores: (scores <= 0).mean())
+    out["different"] = groups.agg(lambda scores: scores.round(6).nunique())
+    return out

@@ -1,7 +1,8 @@
 """The audit: what cheating and broken policies get, live, beside what gold gets.
 
 A reward is as good as the worst policy that it cannot tell from a good one. Every cheat plays every task on a session of
-its own; a rollout whose calls are gold's own is left out (a task without reads has none to double).
+its own; a rollout whose calls are gold's own is left out (a task without reads has none to double). On some tasks a cheat does
+nothing wrong (gold backwards, where no step depends on another): `prove.rewards.strict.equivalent` tells these apart.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,12 +12,15 @@ import pandas as pd
 
 from prove.episode import Episode, play
 from prove.policies import Oracle
-from prove.records import Conversation
+from prove.records import Conversation, Split
 from prove.rewards.cheats import cheats
 from prove.rewards.reward import PAPER, STRICT, reward
+from prove.rewards.strict import equivalent
 from prove.synthesis.dataset import PAPER_MIX, Plan, item
 
 PRESETS = {"paper": PAPER, "strict": STRICT}
+
+BATCH = 100  # episodes in memory at once
 
 Tell = Callable[[int, int], None]  # how many of how many are done
 
@@ -24,9 +28,11 @@ Tell = Callable[[int, int], None]  # how many of how many are done
 MARGIN = {"paper": 0.1, "strict": 0.3}
 
 
-def tasks(n: int, servers: Sequence[str] = (), seed: int = 0, tell: Tell = lambda done, n: None) -> list[Conversation]:
+def tasks(
+    n: int, servers: Sequence[str] = (), seed: int = 0, split: Split = "validation", tell: Tell = lambda done, n: None
+) -> list[Conversation]:
     """`n` certified conversations in the paper's mix of kinds. Raises LookupError where so many cannot be made."""
-    plan = Plan(n, seed, tuple(servers), "validation", tuple(PAPER_MIX.items()))
+    plan = Plan(n, seed, tuple(servers), split, tuple(PAPER_MIX.items()))
     found: list[Conversation] = []
     for i in range(20 * n + 100):
         record, _ = item(plan, i)
@@ -40,36 +46,37 @@ def tasks(n: int, servers: Sequence[str] = (), seed: int = 0, tell: Tell = lambd
 
 
 def rollouts(conversations: Sequence[Conversation], tell: Tell = lambda done, n: None) -> pd.DataFrame:
-    """Every policy on every task, one row each: `policy`, `task`, `goal`, `calls`, `paper`, `strict`; gold's rows too."""
+    """Every policy on every task, one row each: `policy`, `task`, `goal`, `equivalent`, `calls`, `paper`, `strict`; gold's too."""
     players = {"gold": Oracle(), **cheats(conversations)}
     rows, right = list[dict[str, Any]](), dict[str, tuple[Any, ...]]()
     for number, (name, policy) in enumerate(players.items()):
-        for episode in play(policy, conversations):
-            done = tuple((call.name, call.arguments) for call in episode.calls)
-            if name == "gold":
-                right[episode.conversation.id] = done
-            elif done == right[episode.conversation.id]:
-                continue
-            rows.append(_row(name, episode))
+        for start in range(0, len(conversations), BATCH):
+            for episode in play(policy, conversations[start : start + BATCH]):
+                done = tuple((call.name, call.arguments) for call in episode.calls)
+                if name == "gold":
+                    right[episode.conversation.id] = done
+                elif done == right[episode.conversation.id]:
+                    continue
+                rows.append(_row(name, episode))
         tell(number + 1, len(players))
     return pd.DataFrame(rows)
 
 
 def _row(policy: str, episode: Episode) -> dict[str, Any]:
-    trajectory = episode.trajectory()
-    scores = {name: reward(trajectory, weights) for name, weights in PRESETS.items()}
-    return {"policy": policy, "task": episode.conversation.id, "goal": episode.goal_reached(), "calls": len(episode.calls), **scores}
+    it = episode.trajectory()
+    about = {"policy": policy, "task": episode.conversation.id, "goal": bool(it.goal), "equivalent": equivalent(it), "calls": len(it.calls)}
+    return about | {name: reward(it, weights) for name, weights in PRESETS.items()}
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
-    """One line a policy: `n` tasks, mean `calls`, share of `goal` reached; and for each preset the mean, the standard deviation,
-    the share of tasks on which it comes within the preset's margin of gold or above (`near`), and the share of these on which it
-    does so without reaching the goal (`fooled`), both over `n`."""
+    """One line a policy: `n` tasks, mean `calls`, share of `goal` reached and of `equivalent` to gold; and for each preset the mean,
+    the standard deviation, the share of tasks on which it comes within the preset's margin of gold without being equivalent
+    (`near`), and on which it does so without reaching the goal (`fooled`), all over `n`."""
     gold = rows[rows.policy == "gold"].set_index("task")
     groups = rows.groupby("policy", sort=False)
-    out = groups.agg(n=("task", "size"), calls=("calls", "mean"), goal=("goal", "mean"))
+    out = groups.agg(n=("task", "size"), calls=("calls", "mean"), goal=("goal", "mean"), equivalent=("equivalent", "mean"))
     for name in PRESETS:
-        near = rows[name] >= rows.task.map(gold[name]) - MARGIN[name] - 1e-9
+        near = (rows[name] >= rows.task.map(gold[name]) - MARGIN[name] - 1e-9) & ~rows.equivalent
         by_policy = pd.DataFrame({"policy": rows.policy, "near": near, "fooled": near & ~rows.goal}).groupby("policy", sort=False).mean()
         out[f"{name}_mean"], out[f"{name}_std"] = groups[name].mean(), groups[name].std(ddof=0)
         out[f"{name}_near"], out[f"{name}_fooled"] = by_policy.near, by_policy.fooled

@@ -44,8 +44,10 @@ def well_formed(arguments: Any, schema: dict[str, Any]) -> bool:
     if not isinstance(arguments, dict):
         return False
     properties = schema.get("properties", {})
-    required = schema.get("required", [])
-    return all(name in arguments and _has_type(arguments[name], properties.get(name, {}).get("type")) for name in required)
+    for name in schema.get("required", ()):
+        if name not in arguments or not _has_type(arguments[name], properties.get(name, {}).get("type")):
+            return False
+    return True
 
 
 def _has_type(value: Any, json_type: str | list[str] | None) -> bool:
@@ -67,7 +69,7 @@ def coverage(steps: tuple[Step, ...], matches: tuple[Match, ...]) -> float:
 def in_order(steps: tuple[Step, ...], matches: tuple[Match, ...]) -> list[Match]:
     """The matches whose step has every step that it depends on matched to an earlier call."""
     at = {m.step: m.call for m in matches}
-    return [m for m in matches if all(j in at and at[j] < m.call for j in steps[m.step].after)]
+    return [m for m in matches if not (after := steps[m.step].after) or all(j in at and at[j] < m.call for j in after)]
 
 
 def efficiency(n_calls: int, n_steps: int, alpha: float = 0.5, beta: float = 0.5) -> float:

@@ -37,20 +37,25 @@ def match(trajectory: Trajectory) -> tuple[Match, ...]:
 def _match_tool(trajectory: Trajectory, schema: dict[str, Any], at_steps: list[int], at_calls: list[int]) -> list[Match]:
     """Match the steps and calls of one tool: a call can only stand for a step of its own name."""
     steps, calls = [trajectory.ground_truth[i] for i in at_steps], [trajectory.calls[j] for j in at_calls]
-    given = [with_defaults(call.arguments, schema) for call in calls]
-    equal = [[equal_values(step, arguments, schema) for arguments in given] for step in steps]
-    if len(steps) == len(calls) == 1:  # the usual case by far
-        chosen: list[int | None] = [0]
-    elif len(steps) == 1:
-        (row,) = _weights(equal, steps, calls)
-        chosen = [max(range(len(calls)), key=row.__getitem__)]
-    else:
+    equal = [[equal_values(step, call.arguments, schema) for call in calls] for step in steps]
+    chosen = [_favourite(row, calls) for row in equal]
+    taken = [j for j in chosen if j is not None]
+    if len(set(taken)) < len(taken):  # two steps want the same call; otherwise nothing is better than everyone's favourite
         chosen = assign(_weights(equal, steps, calls))
     return [
         Match(at_steps[i], at_calls[j], count / len(steps[i].arguments) if steps[i].arguments else 1.0)
         for i, j in enumerate(chosen)
         if j is not None and (count := equal[i][j]) is not None
     ]
+
+
+def _favourite(row: list[int | None], calls: list[Call]) -> int | None:
+    """The call that a step would have if it were alone: one that succeeded, then most equal values, then the earliest."""
+    best, best_rank = None, (False, -1)
+    for j, count in enumerate(row):
+        if count is not None and (rank := (calls[j].ok, count)) > best_rank:
+            best, best_rank = j, rank
+    return best
 
 
 def _weights(equal: list[list[int | None]], steps: list[Step], calls: list[Call]) -> list[list[int]]:
@@ -80,10 +85,11 @@ def assign(weights: Sequence[Sequence[int]]) -> list[int | None]:
     worth = [[*row, *[0] * n_rows] for row in weights]  # with a column for each row that is to go without
     row_price, column_price = [max(row) for row in worth], [0] * (n_columns + n_rows)  # no pair is worth more than its prices
     column_of: dict[int, int] = {}
+    row_of: dict[int, int] = {}
     for start in range(n_rows):
         came_from: dict[int, int] = {}  # column -> the row through which it is reached most cheaply
         slack: dict[int, int] = {}  # what reaching a column would cost
-        rows, columns, row = [start], list[int](), start
+        rows, columns, row = [start], set[int](), start
         while True:
             for column in range(n_columns + n_rows):
                 if column not in columns:
@@ -92,38 +98,42 @@ def assign(weights: Sequence[Sequence[int]]) -> list[int | None]:
                         slack[column], came_from[column] = cost, row
             nearest = min(slack, key=slack.__getitem__)
             cost = slack.pop(nearest)
-            for r in rows:
-                row_price[r] -= cost
-            for c in columns:
-                column_price[c] += cost
-            slack = {c: s - cost for c, s in slack.items()}
-            columns.append(nearest)
-            holder = next((r for r, c in column_of.items() if c == nearest), None)
-            if holder is None:
+            if cost:
+                for r in rows:
+                    row_price[r] -= cost
+                for c in columns:
+                    column_price[c] += cost
+                slack = {c: s - cost for c, s in slack.items()}
+            columns.add(nearest)
+            if nearest not in row_of:
                 break
-            rows.append(row := holder)
+            rows.append(row := row_of[nearest])
         column = nearest
         while True:  # on the way back to the start, every row takes the column that was reached through it
             row = came_from[column]
             released = column_of.get(row, -1)
-            column_of[row] = column
+            column_of[row], row_of[column] = column, row
             if row == start:
                 break
             column = released
     return [column_of[r] if column_of[r] < n_columns and weights[r][column_of[r]] else None for r in range(n_rows)]
 
 
-def with_defaults(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """A call's arguments as the tool sees them: a default that was not given counts as given."""
-    return {k: p["default"] for k, p in schema.get("properties", {}).items() if "default" in p} | arguments
-
-
 def equal_values(step: Step, given: dict[str, Any], schema: dict[str, Any]) -> int | None:
-    """How many of the step's arguments have the value that was given; None where one of its keys was not."""
-    if not step.arguments.keys() <= given.keys():
-        return None
+    """How many of the step's arguments have the value that was given, or the schema's default where none was; None where one of
+    its keys has neither."""
     properties = schema.get("properties", {})
-    return sum(same_value(value, given[key], properties.get(key, {})) for key, value in step.arguments.items())
+    equal = 0
+    for key, value in step.arguments.items():
+        spec = properties.get(key, _ANY)
+        if key not in given and "default" not in spec:
+            return None
+        other = given[key] if key in given else spec["default"]
+        equal += same_value(value, other, spec)
+    return equal
+
+
+_ANY: dict[str, Any] = {}
 
 
 def same_value(a: Any, b: Any, schema: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ JSON object with `error`. A call that nobody answered was not executed. Argument
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ _KIND = {dict: "an object", list: "a list", str: "a text", int: "a whole number"
 _MISSING: Any = object()
 
 
-class _Wrong(ValueError):
+class Wrong(ValueError):
     """What is wrong with a line, and where in it."""
 
 
@@ -34,15 +34,16 @@ def are_messages(path: Path) -> bool:
     return b'"messages"' in first and b'"turns"' not in first
 
 
-def read_trajectories(path: Path) -> list[Trajectory]:
-    """The trajectories of a file. Raises `BadRecord` with the number of the line that is wrong, FileNotFoundError for no file."""
+def read_trajectories(path: Path, of: Callable[[Any], Trajectory] | None = None) -> list[Trajectory]:
+    """The trajectories of a file, `of` each line (messages by default; `prove.rewards.bfcl` has another). Raises `BadRecord` with the
+    number of the line that is wrong, FileNotFoundError for no file."""
     out = []
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if line.strip():
                 try:
-                    out.append(_trajectory(_decoded(line)))
-                except _Wrong as wrong:
+                    out.append((of or _trajectory)(_decoded(line)))
+                except Wrong as wrong:
                     raise BadRecord(f"{path}, line {number}: {wrong}") from None
     if not out:
         raise BadRecord(f"{path}: no line in it")
@@ -50,8 +51,8 @@ def read_trajectories(path: Path) -> list[Trajectory]:
 
 
 def scores(trajectories: list[Trajectory]) -> pd.DataFrame:
-    """One row a trajectory and their `mean`: the paper's components and total, and the strict total. The end state of recorded
-    messages is not known, so that the strict total does not look at it."""
+    """One row a trajectory and their `mean`: the paper's components and total, and the strict total. Whether recorded messages
+    reached their goal is not known, so that the strict total does not look at it."""
     whys = [explain(t) for t in trajectories]
     rows = [{n: getattr(w, n) for n in COMPONENTS} | {"paper": w.total, "strict": reward(w.trajectory, STRICT)} for w in whys]
     table = pd.DataFrame(rows, index=range(1, len(rows) + 1), dtype=float)
@@ -63,39 +64,39 @@ def _decoded(line: bytes) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise _Wrong(f"not JSON: {error}") from None
+        raise Wrong(f"not JSON: {error}") from None
 
 
 def _trajectory(line: Any) -> Trajectory:
-    record = _expect(line, dict, "the line")
-    schemas = dict(_schema(t, f"tools[{i}]") for i, t in enumerate(_part(record, "tools", list)))
-    messages = [_expect(m, dict, f"messages[{i}]") for i, m in enumerate(_part(record, "messages", list))]
-    return Trajectory(schemas, tuple(_steps(_part(record, "ground_truth", list))), tuple(_calls(messages)))
+    record = expect(line, dict, "the line")
+    schemas = dict(_schema(t, f"tools[{i}]") for i, t in enumerate(part(record, "tools", list)))
+    messages = [expect(m, dict, f"messages[{i}]") for i, m in enumerate(part(record, "messages", list))]
+    return Trajectory(schemas, tuple(_steps(part(record, "ground_truth", list))), tuple(_calls(messages)))
 
 
-def _part(record: dict[str, Any], name: str, kind: type, where: str = "", default: Any = _MISSING) -> Any:
+def part(record: dict[str, Any], name: str, kind: type, where: str = "", default: Any = _MISSING) -> Any:
     if name not in record and default is not _MISSING:
         return default
     if name not in record:
-        raise _Wrong(f"{where or 'the line'} has no {name!r}; expected {_KIND[kind]} there")
-    return _expect(record[name], kind, f"{where}.{name}" if where else name)
+        raise Wrong(f"{where or 'the line'} has no {name!r}; expected {_KIND[kind]} there")
+    return expect(record[name], kind, f"{where}.{name}" if where else name)
 
 
-def _expect(value: Any, kind: type, where: str) -> Any:
+def expect(value: Any, kind: type, where: str) -> Any:
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise _Wrong(f"{where} must be {_KIND[kind]}, got {json.dumps(value)[:60]}")
+        raise Wrong(f"{where} must be {_KIND[kind]}, got {json.dumps(value)[:60]}")
     return value
 
 
 def _schema(tool: Any, where: str) -> tuple[str, dict[str, Any]]:
-    tool = _expect(tool, dict, where)
-    function = _part(tool, "function", dict, where, tool)
-    schema = _part(function, "parameters", dict, where, {})
-    properties = _part(schema, "properties", dict, f"{where}.parameters", {})
-    _part(schema, "required", list, f"{where}.parameters", [])
+    tool = expect(tool, dict, where)
+    function = part(tool, "function", dict, where, tool)
+    schema = part(function, "parameters", dict, where, {})
+    properties = part(schema, "properties", dict, f"{where}.parameters", {})
+    part(schema, "required", list, f"{where}.parameters", [])
     for name, spec in properties.items():
-        _expect(spec, dict, f"{where}.parameters.properties.{name}")
-    return _part(function, "name", str, where), schema
+        expect(spec, dict, f"{where}.parameters.properties.{name}")
+    return part(function, "name", str, where), schema
 
 
 def _answers(messages: list[Any], asked: int) -> dict[str, bool]:
@@ -105,12 +106,12 @@ def _answers(messages: list[Any], asked: int) -> dict[str, bool]:
         if message.get("role") == "assistant":
             break
         if message.get("role") == "tool":
-            fine = not (message.get("is_error") or _is_error(message.get("content")))
-            out[_part(message, "tool_call_id", str, f"messages[{i}]")] = fine
+            fine = not (message.get("is_error") or is_error(message.get("content")))
+            out[part(message, "tool_call_id", str, f"messages[{i}]")] = fine
     return out
 
 
-def _is_error(content: Any) -> bool:
+def is_error(content: Any) -> bool:
     if isinstance(content, list):  # parts of a text
         content = "".join(p.get("text", "") for p in content if isinstance(p, dict))
     try:
@@ -124,12 +125,12 @@ def _calls(messages: list[Any]) -> Iterator[Call]:
     for i, message in enumerate(messages):
         asked = message.get("tool_calls") or []
         answers = _answers(messages, i) if asked else {}
-        for j, call in enumerate(_expect(asked, list, f"messages[{i}].tool_calls")):
+        for j, call in enumerate(expect(asked, list, f"messages[{i}].tool_calls")):
             where = f"messages[{i}].tool_calls[{j}]"
-            function = _part(_expect(call, dict, where), "function", dict, where)
+            function = part(expect(call, dict, where), "function", dict, where)
             arguments = _arguments(function.get("arguments"))
-            ok = arguments is not None and answers.get(_part(call, "id", str, where), False)
-            yield Call(_part(function, "name", str, f"{where}.function"), arguments, ok)
+            ok = arguments is not None and answers.get(part(call, "id", str, where), False)
+            yield Call(part(function, "name", str, f"{where}.function"), arguments, ok)
 
 
 def _arguments(given: Any) -> dict[str, Any] | None:
@@ -144,8 +145,8 @@ def _steps(ground_truth: list[Any]) -> Iterator[Step]:
     nested = bool(ground_truth) and all(isinstance(turn, list) for turn in ground_truth)
     for i, call in enumerate([c for turn in ground_truth for c in turn] if nested else ground_truth):
         where = f"ground_truth call {i}"
-        call = _expect(call, dict, where)
-        after = tuple(_expect(a, int, f"{where}.after") for a in _part(call, "after", list, where, []))
+        call = expect(call, dict, where)
+        after = tuple(expect(a, int, f"{where}.after") for a in part(call, "after", list, where, []))
         if not all(0 <= a < i for a in after):
-            raise _Wrong(f"{where}.after must hold positions of earlier calls (0 to {i - 1}), got {list(after)}")
-        yield Step(_part(call, "name", str, where), _part(call, "arguments", dict, where, {}), after)
+            raise Wrong(f"{where}.after must hold positions of earlier calls (0 to {i - 1}), got {list(after)}")
+        yield Step(part(call, "name", str, where), part(call, "arguments", dict, where, {}), after)

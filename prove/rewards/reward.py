@@ -17,9 +17,9 @@ from prove.rewards.trajectory import Trajectory
 class Weights(msgspec.Struct, frozen=True):
     """How much each component counts; `alpha` and `beta` shape the efficiency term. The defaults are the paper's.
 
-    The last two are not the paper's: `over` says whether components are means over the calls made or over the steps to
-    be done (`prove.rewards.strict`), and `elsewhere` what all that was earned is multiplied by where the session ended in
-    another state than the ground truth's. It does not apply where nobody looked at the state.
+    The last two are not the paper's: `over` says whether components are means over the calls made or over the steps to be
+    done, and `elsewhere` what is left over the steps of all that was earned for each flaw (`prove.rewards.strict`): a call that
+    led elsewhere, a step left undone, the goal missed.
     """
 
     validity: float = 0.5
@@ -45,8 +45,8 @@ ABLATIONS = {
     "flat_budget": Weights(beta=0.0),
 }
 
-#: The project's own: only steps earn, and only half of it where the world ended up in another state.
-STRICT = Weights(over="steps", elsewhere=0.5)
+#: The project's own: only steps earn, and every flaw leaves three quarters of it. A quarter of 1.3 is more than 0.3.
+STRICT = Weights(over="steps", elsewhere=0.75)
 
 PRESETS = {"paper": PAPER, "strict": STRICT, **ABLATIONS}
 
@@ -66,6 +66,7 @@ class Explanation(msgspec.Struct, frozen=True):
     name: float | None = None
     argument: float | None = None
     abstention: float | None = None
+    flaws: int = 0  # over the steps: how often `elsewhere` applies
     matches: tuple[Match, ...] = ()
     weights: Weights = PAPER
 
@@ -75,16 +76,16 @@ class Explanation(msgspec.Struct, frozen=True):
         return sum(self.contributions().values())
 
     def contributions(self) -> dict[str, float]:
-        """What each component that applies adds to the total; `elsewhere` is what a wrong end state takes away."""
+        """What each component that applies adds to the total; `elsewhere` is what the flaws take away."""
         values = {name: value for name in COMPONENTS if (value := getattr(self, name)) is not None}
         added = {name: value * getattr(self.weights, name, 1.0) for name, value in values.items()}
-        if self.trajectory.same_outcome is False and self.weights.elsewhere != 1.0 and self.abstention is None:
-            earned = sum(value for name, value in added.items() if name != "efficiency")  # a penalty is not halved
-            added["elsewhere"] = (self.weights.elsewhere - 1.0) * earned
+        if self.flaws:
+            earned = sum(value for name, value in added.items() if name != "efficiency")  # a penalty is not made smaller
+            added["elsewhere"] = (self.weights.elsewhere**self.flaws - 1.0) * earned
         return added
 
     def __str__(self) -> str:
-        shown = {name: getattr(self, name, 0.0) for name in self.contributions()}
+        shown = {name: getattr(self, name, self.flaws) for name in self.contributions()}  # of elsewhere, the number of flaws
         sums = [f"{name:<11}{shown[name]:>7.3f}  adds {added:+.3f}" for name, added in self.contributions().items()]
         return "\n".join([*sums, f"{'total':<11}{self.total:>7.3f}", *self._calls(), *self._left()])
 
@@ -116,14 +117,27 @@ def explain(trajectory: Trajectory, weights: Weights = PAPER) -> Explanation:
     if not steps:
         return Explanation(trajectory, abstention=c.abstention(calls), weights=weights)
     matches = match(trajectory)
-    over_steps = weights.over == "steps"
+    efficiency = c.efficiency(len(calls), len(steps), weights.alpha, weights.beta)
+    if weights.over == "steps":
+        coverage = strict.coverage(trajectory, matches)
+        return Explanation(
+            trajectory,
+            validity=strict.validity(trajectory, matches),
+            coverage=coverage,
+            efficiency=efficiency,
+            name=strict.name(trajectory, matches),
+            argument=strict.argument(trajectory, matches),
+            flaws=strict.flaws(trajectory, matches, coverage),
+            matches=matches,
+            weights=weights,
+        )
     return Explanation(
         trajectory,
-        validity=strict.validity(trajectory, matches) if over_steps else c.validity(trajectory),
-        coverage=strict.coverage(trajectory, matches) if over_steps else c.coverage(steps, matches),
-        efficiency=c.efficiency(len(calls), len(steps), weights.alpha, weights.beta),
-        name=strict.name(trajectory, matches) if over_steps else c.name(calls, steps),
-        argument=strict.argument(trajectory, matches) if over_steps else c.argument(matches),
+        validity=c.validity(trajectory),
+        coverage=c.coverage(steps, matches),
+        efficiency=efficiency,
+        name=c.name(calls, steps),
+        argument=c.argument(matches),
         matches=matches,
         weights=weights,
     )

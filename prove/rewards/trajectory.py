@@ -27,10 +27,10 @@ class Step(msgspec.Struct, frozen=True):
 class Trajectory(msgspec.Struct, frozen=True):
     """One rollout: candidate schemas by tool name, ground truth G in order, calls C in order.
 
-    `same_outcome` says whether the session ended in the ground truth's state; None where nobody looked.
+    `goal` says whether the goal was reached (`prove.episode.Episode.goal_reached`); None where nobody looked.
     """
 
     schemas: dict[str, dict[str, Any]]  # tool name -> JSON Schema of its arguments
     ground_truth: tuple[Step, ...]
     calls: tuple[Call, ...]
-    same_outcome: bool | None = None
+    goal: bool | None = None
