@@ -1,8 +1,9 @@
 """Conversations as a person reads them: HTML for notebooks and for a page of many."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from html import escape
+from random import Random
 from typing import Any
 
 from prove.records import Attempt, Conversation, GroundTruthCall, Turn
@@ -17,18 +18,42 @@ _STYLE = """<style>
 .prove .call{padding:.15em .7em;margin:.2em 0 .2em 1em}
 .prove .failed{border-color:#D55E00;color:#8a3a00}
 .prove .note{color:#777;font-size:12px}
+.prove h2{font-size:15px;margin:1.6em 0 .2em}
+.prove nav{columns:4;font-size:12px}
+.prove nav a{display:block;color:#0072B2}
 </style>"""
 
 
 def conversation_html(conversation: Conversation, results: bool = True, longest: int = 400) -> str:
     """One conversation with its calls, what they returned (cut at `longest` characters), and its certificate."""
+    return f"{_STYLE}<div class='prove'>{_heading(conversation)}{_body(conversation, results, longest)}</div>"
+
+
+def _heading(conversation: Conversation) -> str:
+    return f"<h2 id='{escape(conversation.id)}'>{escape(conversation.id)}</h2>"
+
+
+def _body(conversation: Conversation, results: bool, longest: int) -> str:
     returned = replay_results(conversation) if results else {}
-    parts = [
-        f"<div class='note'>{escape(conversation.id)} · {escape(conversation.persona)} · {conversation.today} · {conversation.kind}</div>"
-    ]
+    candidates = f"{len(conversation.tools)} tools, {len(conversation.distractors)} distractors"
+    facts = [conversation.persona, conversation.today, conversation.kind.replace("_", " "), candidates]
+    parts = [_note(" · ".join([*facts, *(["enums stripped"] if conversation.stripped_enums else [])]))]
     for turn in conversation.turns:
         parts += _turn(conversation, turn, returned, longest)
-    return f"{_STYLE}<div class='prove'>{''.join(parts)}</div>"
+    return "".join(parts) + _certificate(conversation)
+
+
+def _certificate(conversation: Conversation) -> str:
+    """The certificate in words: the end state, and the orders that no argument shows."""
+    certificate = conversation.certificate
+    if certificate is None:
+        return _note("not certified")
+    orders = ", ".join(f"{later} after {earlier}" for earlier, later in certificate.implicit)
+    return _note(f"certificate: ends in state {certificate.replay[:12]}{f'; execution needs {orders}' if orders else ''}")
+
+
+def _note(text: str) -> str:
+    return f"<div class='note'>{escape(text)}</div>"
 
 
 def messages_html(messages: list[dict[str, Any]], title: str = "", longest: int = 400) -> str:
@@ -46,10 +71,18 @@ def messages_html(messages: list[dict[str, Any]], title: str = "", longest: int 
     return f"{_STYLE}<div class='prove'>{''.join(parts)}</div>"
 
 
-def page_html(conversations: Iterable[Conversation], title: str) -> str:
-    """A page of many conversations, to read through."""
-    body = "<hr>".join(conversation_html(c) for c in conversations)
-    return f"<!doctype html><meta charset='utf-8'><title>{escape(title)}</title><h1>{escape(title)}</h1>{body}"
+def sample(conversations: Sequence[Conversation], n: int, seed: int) -> list[Conversation]:
+    """At most `n` conversations, picked with a seed, in their own order."""
+    picked = sorted(Random(seed).sample(range(len(conversations)), min(n, len(conversations))))
+    return [conversations[i] for i in picked]
+
+
+def page_html(conversations: Sequence[Conversation], title: str) -> str:
+    """A page of many conversations, to read through; each has its id as anchor, and the list of them stands in front."""
+    index = "".join(f"<a href='#{escape(c.id)}'>{escape(c.id)}</a>" for c in conversations)
+    bodies = "".join(_heading(c) + _body(c, results=True, longest=400) for c in conversations)
+    head = f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{escape(title)}</title>{_STYLE}"
+    return f"{head}<body class='prove'><h1>{escape(title)}</h1><nav>{index}</nav>{bodies}</body></html>"
 
 
 def _turn(conversation: Conversation, turn: Turn, returned: dict[str, Any], longest: int) -> list[str]:

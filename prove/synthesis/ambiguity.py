@@ -1,0 +1,152 @@
+"""Whether a user's words pick out the records that the calls are about.
+
+The words of a query are searched for every way in which the phrasebook names a record of the live world. Where the longest
+words that name the wanted record name another one too, or where "that account" could be either of two, the assistant would
+have to ask: such a conversation is rejected.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cache
+from itertools import product
+from random import Random
+from typing import Any
+
+from prove.records import Conversation, GroundTruthCall, leaves
+from prove.servers.schema import bare, fields_of, ids_in, is_id, without_none
+from prove.servers.server import Server
+from prove.servers.session import Session
+from prove.synthesis.certify import Rejected
+from prove.synthesis.language import is_money, say
+from prove.synthesis.phrases import Phrasebook, Template, phrasebook, polished
+from prove.synthesis.values import name_of, table_of
+
+Span = tuple[int, int]  # where in the words something begins and ends
+
+
+def single_out(conversation: Conversation, session: Session) -> None:
+    """Check every id argument on a fresh session of the conversation's world. Raises `Rejected("ambiguous")`."""
+    live, book = session.servers[conversation.server], phrasebook(conversation.server)
+    recent: dict[Any, set[str]] = {}  # id type -> the records that the last query about such was about
+    words = ""
+    for turn in conversation.turns:
+        session.advance(minutes=turn.minutes_later)
+        words = f"{words}\n{turn.user}".strip()
+        if not turn.calls and not turn.attempts and turn.level != "complete":
+            continue  # the assistant asks back, and the answer goes on with the same query
+        wanted = [pair for call in turn.calls for pair in _ids(live, call)]
+        query = Query(words, live, book)
+        for kind, key in wanted:
+            if table_of(type(live), kind) and (others := query.mistakable(kind, key, recent.get(kind, set()))):
+                raise Rejected("ambiguous", f"{key} in {words!r}: it could be {', '.join(sorted(others))}")
+        recent |= _about(wanted, live, [session.call(c.name, c.arguments).value for c in turn.calls])
+        words = ""
+
+
+def _ids(live: Server, call: GroundTruthCall) -> Iterator[tuple[Any, str]]:
+    """(id type, key) of every record that a call's arguments name, by itself or in a list."""
+    for p in (p for p in live.tools[call.name].parameters if p.name in call.arguments):
+        value = call.arguments[p.name]
+        yield from ((kind, key) for kind in ids_in(p.hint) for key in (value if isinstance(value, list) else [value]))
+
+
+def _about(wanted: list[tuple[Any, str]], live: Server, results: list[Any]) -> dict[Any, set[str]]:
+    """The records that a query was about: those it named, and those that it made and showed."""
+    shown = {value for result in results for _, value in leaves(result) if isinstance(value, str)}
+    out: dict[Any, set[str]] = {}
+    for kind, key in wanted:
+        out.setdefault(kind, set()).add(key)
+    for rows in live.state.values():
+        kind = next(iter(fields_of(rows.spec.record).values()))
+        made = {key for key, (before, after) in rows.changes().items() if before is None and after is not None} & shown
+        if is_id(kind) and made:
+            out.setdefault(kind, set()).update(made)
+    return out
+
+
+class Query:
+    """A query's words, and what they name in the world as it is when they are said."""
+
+    def __init__(self, words: str, live: Server, book: Phrasebook) -> None:
+        self.words, self.live, self.book = words.casefold(), live, book
+        self.found: dict[Any, dict[Span, set[str]]] = {}
+
+    def mistakable(self, kind: Any, key: str, recent: set[str]) -> set[str]:
+        """The other records that the words for this one could mean; empty where they are clear, or say the key itself."""
+        places = self.named(kind)
+        mine = [keys for keys in places.values() if key in keys]
+        if mine or re.search(_whole(key), self.words):
+            return min((keys - {key} for keys in mine), key=len, default=set())
+        if not (again := [m.start() for text in self.book.mentions[kind.__name__].again for m in re.finditer(_whole(text), self.words)]):
+            return set()  # it is not spoken of at all: an earlier call has found or made it
+        before = {other for (_, end), keys in places.items() if end <= max(again) for other in keys}
+        made_now = key not in self.live.state[table_of(type(self.live), kind) or ""]
+        return (before or (set() if made_now else recent)) - {key}
+
+    def named(self, kind: Any) -> dict[Span, set[str]]:
+        """Where the words name records of a kind, the longest words each: place -> the records that they fit."""
+        if kind not in self.found:
+            places: dict[Span, set[str]] = {}
+            rows = self.live.state[table_of(type(self.live), kind) or ""]
+            for record in rows:
+                for text in set(self.ways(kind, record)):
+                    for m in re.finditer(_whole(text), self.words):
+                        places.setdefault(m.span(), set()).add(rows.key_of(record))
+            self.found[kind] = {p: k for p, k in places.items() if not any(q != p and q[0] <= p[0] and p[1] <= q[1] for q in places)}
+        return self.found[kind]
+
+    def ways(self, kind: Any, record: Any) -> Iterator[str]:
+        """The ways of naming a record that have a chance to be among the words."""
+        hints = _hints(type(record))
+        for template in self.book.mentions[kind.__name__].by:
+            said: dict[str, list[str]] = {}
+            for slot, spec in _specs(template).items():
+                said[slot] = self._slot(record, slot, spec, hints)
+                if not said[slot]:
+                    break  # the words do not say it: nor do they name the record in this way
+            for chosen in product(*said.values()):
+                words = dict(zip(said, chosen, strict=True))
+                yield polished(template.fill(lambda slot, _, words=words: words[slot])).casefold()  # type: ignore[misc]
+
+    def _slot(self, record: Any, slot: str, spec: str, hints: dict[str, Any]) -> list[str]:
+        """How a field of a record may stand among the words; empty where it does not."""
+        value, hint = getattr(record, slot), without_none(hints[slot])
+        owner = table_of(type(self.live), bare(hint)) if is_id(bare(hint)) else None
+        if value in (None, ""):
+            return []
+        if owner and slot != next(iter(hints)):
+            named = self.live.state[owner].find(value)
+            ways = list(self.ways(bare(hint), named)) if named else []
+        else:
+            if isinstance(value, datetime) and spec == "day":
+                value = value.date()
+                hint = type(value)
+            texts = self.book.words_for(name_of(type(self.live), hint), slot)
+            chances = (None,) if is_money(hint) else (None, _Always())
+            ways = [say(hint, value, self.live.today, chance, texts) for chance in chances]
+        return [text for text in dict.fromkeys(ways) if text.casefold() in self.words]
+
+
+class _Always(Random):
+    """A chance that always comes: with it, `say` takes the other of its two ways."""
+
+    def random(self) -> float:
+        return 0.0
+
+
+@cache
+def _hints(record: type) -> dict[str, Any]:
+    return fields_of(record)
+
+
+@cache
+def _specs(template: Template) -> dict[str, str]:
+    """The slots of a mention, each with what is asked of it ("day")."""
+    specs: dict[str, str] = {}
+    template.fill(lambda slot, spec: specs.setdefault(slot, spec))
+    return specs
+
+
+def _whole(text: str) -> str:
+    return rf"(?<!\w){re.escape(text.casefold())}(?!\w)"

@@ -1,0 +1,37 @@
+"""Which tools a user's words ask for, by the phrasings of the domain: whether something that was refused could have been done."""
+
+import re
+from functools import cache
+
+from prove.servers.catalog import load
+
+_PART = re.compile(r"(\[[^\]]*\])")
+_SLOT = re.compile(r"\{[^}]*\}")
+
+
+def asked_for(server: str, text: str) -> list[set[str]]:
+    """For each place in the words where a request begins, the tools whose phrasing fits it best: with the most words said."""
+    best: dict[int, tuple[int, set[str]]] = {}
+    for tool, pattern, said in _phrasings(server):
+        for match in pattern.finditer(text):
+            length, tools = best.get(match.start(1), (0, set()))
+            best[match.start(1)] = (said, {tool} | (tools if length == said else set())) if said >= length else (length, tools)
+    return [tools for _, (_, tools) in sorted(best.items())]
+
+
+@cache
+def _phrasings(server: str) -> list[tuple[str, re.Pattern[str], int]]:
+    """(tool, pattern, how many letters of it are always said) of every phrasing."""
+    out = []
+    for tool, asks in load(server).phrases().get("ask", {}).items():
+        for phrasing in (p for ask in (asks if isinstance(asks, list) else [asks]) for p in ask["say"]):
+            parts = [(p[1:-1], True) if p.startswith("[") else (p, False) for p in _PART.split(phrasing)]
+            pattern = "".join(f"(?:{_open(text)})?" if droppable else _open(text) for text, droppable in parts)
+            letters = sum(len(_SLOT.sub("", text)) for text, droppable in parts if not droppable)
+            out.append((tool, re.compile(rf"(?:^|[.!?:] )({pattern})(?= |$)", re.IGNORECASE), letters))
+    return out
+
+
+def _open(text: str) -> str:
+    """A pattern for text with slots."""
+    return ".+?".join(map(re.escape, _SLOT.split(text)))

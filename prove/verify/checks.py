@@ -1,0 +1,190 @@
+"""What must hold of a conversation. Each check yields what does not; its name is its row in the table."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from prove.records import GroundTruthCall
+from prove.servers.catalog import load
+from prove.servers.tools import Parameter, Tool
+from prove.verify.asks import asked_for
+from prove.verify.evidence import Evidence, run, scalars, stands_at, told_by, untraced
+from prove.verify.mentions import Words, asked, misunderstood
+from prove.verify.words import choices_of, heard, verbatim
+
+_DISTRACTORS = range(3, 9)
+
+
+def candidates(e: Evidence) -> Iterator[str]:
+    """The candidate tools exist and hold every call; three to eight distractors are other servers' tools, or there are none."""
+    record, own = e.record, load(e.record.server).server.tools
+    if unknown := set(record.tools) - own.keys():
+        yield f"{record.server} has no {', '.join(sorted(unknown))}"
+    if len(set(record.tools)) != len(record.tools):
+        yield "a candidate is listed twice"
+    if missing := {c.name for c in record.calls} - set(record.tools):
+        yield f"{', '.join(sorted(missing))} is called but no candidate"
+    pairs = [name.split(".") for name in record.distractors]
+    if any(server == record.server or tool not in load(server).server.tools for server, tool in pairs):
+        yield f"not all of these are other servers' tools: {', '.join(record.distractors)}"
+    if pairs and (len(pairs) not in _DISTRACTORS or len({tool for _, tool in pairs} - own.keys()) != len(pairs)):
+        yield f"{len(pairs)} distractors, or two tools of one name: {', '.join(record.distractors)}"
+
+
+def kind(e: Evidence) -> Iterator[str]:
+    """An abstention has no call, a clarification none in its last turn; any other conversation ends with something done."""
+    record, last = e.record, e.record.turns[-1]
+    fits = {"abstention": not record.calls, "clarification": bool(record.calls) and not last.calls}
+    if not fits.get(record.kind, bool(last.calls or last.attempts)):
+        yield f"{record.kind} with {len(record.calls)} calls, {len(last.calls)} of them in the last turn"
+    if len({c.id for c in record.calls}) != len(record.calls):
+        yield "two calls have the same id"
+
+
+def replay(e: Evidence) -> Iterator[str]:
+    """Twice from the seed, every call succeeds with the same bytes, attempts fail as stated, and the end is the certificate's."""
+    yield from e.whole.refused
+    yield from e.whole.attempts
+    end, certificate = e.whole.states[-1], e.record.certificate
+    if run(e.record).texts != e.whole.texts:
+        yield "the results differ from one run to the next"
+    if certificate is None:
+        yield "there is no certificate"
+    elif (end.digest(), end.outcome()) != (certificate.replay, certificate.outcome):
+        yield "the end is not the state of the certificate"
+
+
+def answers(e: Evidence) -> Iterator[str]:
+    """What the user is told stands in the result where the record says."""
+    for answer in (a for turn in e.record.turns for a in turn.answers):
+        try:
+            there = stands_at(e.whole.results[answer.call], answer.path) == answer.value
+        except (LookupError, TypeError):
+            there = False
+        if not there:
+            yield f"{answer.call} does not hold {answer.value!r} at {answer.path}"
+
+
+def provenance(e: Evidence) -> Iterator[str]:
+    """Every argument value was said, was read before, or is the schema's default."""
+    for call, name, value in untraced(e, e.whole.results, e.said):
+        yield f"{call}: {name} = {value!r} is from nowhere"
+
+
+def secrets(e: Evidence) -> Iterator[str]:
+    """A PIN, password or token stands to the letter in the user's words so far or in an earlier result."""
+    tools, shown = load(e.record.server).server.tools, set[str]()
+    for turn, words in zip(e.record.turns, e.said, strict=True):
+        for call in turn.calls:
+            for name in (p.name for p in tools[call.name].parameters if p.secret and p.name in call.arguments):
+                if not verbatim(call.arguments[name], words) and msgspec.json.encode(call.arguments[name]).decode() not in shown:
+                    yield f"{call.id}: nobody told the {name}"
+            shown |= {text for _, text in scalars(e.whole.results.get(call.id))}
+
+
+def origins(e: Evidence) -> Iterator[str]:
+    """Every argument has an origin; one like "c1: items.2.account_id" holds that very value, in a call that must come before."""
+    done = list[str]()
+    for call in e.record.calls:
+        if call.origin.keys() != call.arguments.keys():
+            yield f"{call.id} states origins for {', '.join(call.origin) or 'nothing'}"
+        for name in call.origin.keys() & call.arguments.keys():
+            value = call.arguments[name]
+            for source, path in _cited(call.origin[name]):
+                if source not in done or not _holds(e, source, path, value if isinstance(value, list) else [value]):
+                    yield f"{call.id}: {name} is not at {source}: {path}"
+                elif source not in call.after:
+                    yield f"{call.id} takes {name} from {source} but need not come after it"
+        done.append(call.id)
+
+
+def _cited(origin: str) -> Iterator[tuple[str, str]]:
+    """(call, path) of each part of an origin that is a result."""
+    for part in origin.split("; "):
+        source, colon, path = part.partition(": ")
+        if colon and source != "user":
+            yield source, path
+
+
+def _holds(e: Evidence, source: str, path: str, values: list[object]) -> bool:
+    try:
+        return stands_at(e.whole.results[source], path) in values
+    except (LookupError, TypeError):
+        return False
+
+
+def necessity(e: Evidence) -> Iterator[str]:
+    """Without any one call, another is refused or loses a value's source, the end differs, or something stays unread."""
+    for call in e.record.calls:
+        rest = run(e.record, leave_out=call.id)
+        if e.reached(rest) and not any(untraced(e, rest.results, e.said)):
+            yield f"nothing is lost without {call.id} {call.name}"
+
+
+def order(e: Evidence) -> Iterator[str]:
+    """The edges point back; with each turn's calls as far from their order as the edges allow, the goal is reached all the same."""
+    number = {c.id: i for i, c in enumerate(e.record.calls)}
+    forward = [f"{c.id} after {a}" for c in e.record.calls for a in c.after if number.get(a, len(number)) >= number[c.id]]
+    if forward:
+        yield f"not an earlier call: {', '.join(forward)}"
+    elif e.record.calls and not e.reached(run(e.record, order=(turned := _turned_round(e.record.calls)))):
+        yield f"the edges allow {', '.join(turned)}, which fails"
+
+
+def _turned_round(calls: Sequence[GroundTruthCall]) -> list[str]:
+    """The calls in an order that the edges allow: again and again the last one goes first that has nothing to wait for."""
+    left, out = {c.id: c for c in calls}, list[str]()
+    while left:
+        ready = [c.id for c in left.values() if not left.keys() & set(c.after)]
+        out.append(ready[-1])
+        del left[ready[-1]]
+    return out
+
+
+def goal(e: Evidence) -> Iterator[str]:
+    """No turn's goal is true before it: its calls change the state, or tell something that no earlier turn has told."""
+    told: set[tuple[str, str]] = set()
+    for i, turn in enumerate(e.record.turns):
+        wanted = {leaf for answer in turn.answers for leaf in told_by(answer)}
+        if turn.calls and wanted <= told and e.whole.states[i].outcome() == e.whole.states[i + 1].outcome():
+            yield f"turn {i + 1} wants nothing that was not so before it"
+        told |= {leaf for call in turn.calls for leaf in scalars(e.whole.results.get(call.id))}
+
+
+def questions(e: Evidence) -> Iterator[str]:
+    """Where the assistant asks back, the answer gives a value that the query did not, or tells more of a record that is meant."""
+    tools = load(e.record.server).server.tools
+    for i, turn in enumerate(e.record.turns):
+        *before, _ = query = asked(e, i)
+        first, both = (Words(e.record.server, words, e.whole.states[i]) for words in (before, query))
+        pairs = [(tools[c.name], p, c.arguments[p.name]) for c in turn.calls for p in tools[c.name].parameters if p.name in c.arguments]
+        if before and pairs and all(_said_before(first, both, *pair) for pair in pairs):
+            yield f"turn {i}: the assistant asks back though everything was said"
+
+
+def _said_before(first: Words, both: Words, tool: Tool, parameter: Parameter, value: Any) -> bool:
+    """Whether the first words of a query give a value as well as all of its words do."""
+    if parameter.id_type:
+        return first.single_out(parameter.id_type, value) and first.told(parameter.id_type, value) == both.told(parameter.id_type, value)
+    spec, choices = tool.input_schema["properties"][parameter.name], choices_of(first.server, parameter.name, parameter.hint)
+    return heard(value, spec, first.query, choices) not in ("", "number word")  # "just one column of it" gives no number
+
+
+def refusal(e: Evidence) -> Iterator[str]:
+    """Where the tool for the last query is missing, no other candidate is asked for in it."""
+    if e.record.kind != "clarification":
+        return
+    words = e.record.turns[-1].user
+    for tools in asked_for(e.record.server, words):
+        if tools <= set(e.record.tools):
+            yield f"{words!r} asks for {' or '.join(sorted(tools))}, which is there"
+
+
+def ambiguity(e: Evidence) -> Iterator[str]:
+    """The words for a record fit no other of its kind, or it is the one that the conversation was about just before."""
+    yield from misunderstood(e)
+
+
+ALL = (candidates, kind, replay, answers, provenance, secrets, origins, necessity, order, goal, questions, refusal, ambiguity)
+NEED_A_RUN = ALL[3:]  # where the ground truth does not run, these have nothing to look at

@@ -1,0 +1,134 @@
+"""What happens when a conversation's ground truth is run: the evidence that the checks look at."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from prove.records import Answer, Attempt, Conversation
+from prove.servers.catalog import load
+from prove.servers.session import Session
+from prove.verify.words import Said, choices_of, heard
+
+Leaf = tuple[str, str]  # the name of a field, and the JSON text of the scalar in it
+
+
+class Run(msgspec.Struct):
+    """Calls run in some order on a fresh session."""
+
+    texts: dict[str, str] = {}  # call -> what it returned
+    results: dict[str, Any] = {}  # the same as plain data
+    refused: list[str] = []  # what the calls that were refused got
+    attempts: list[str] = []  # what is wrong with the attempts that should fail
+    states: list[Session] = []  # at the start of each turn, then at the end
+
+    def read(self, leaves: set[Leaf]) -> bool:
+        """Whether all of these were in some result."""
+        return leaves <= {leaf for value in self.results.values() for leaf in scalars(value)}
+
+
+class Evidence(msgspec.Struct):
+    """One conversation, its ground truth run as it stands, and by each turn what its user has said."""
+
+    record: Conversation
+    whole: Run
+    said: list[list[Said]]
+
+    @property
+    def wanted(self) -> set[Leaf]:
+        """Everything that the user asked to know."""
+        return {leaf for turn in self.record.turns for answer in turn.answers for leaf in told_by(answer)}
+
+    def reached(self, other: Run) -> bool:
+        """Whether another run of the calls comes to the same end, with nothing refused and everything wanted read."""
+        return not other.refused and other.states[-1].outcome() == self.whole.states[-1].outcome() and other.read(self.wanted)
+
+
+def gather(record: Conversation) -> Evidence:
+    """Run a conversation, and collect who said what on which day."""
+    whole = run(record)
+    words = [(turn.user, state.clock.now.date()) for turn, state in zip(record.turns, whole.states, strict=False)]
+    return Evidence(record, whole, [words[: i + 1] for i in range(len(words))])
+
+
+def run(record: Conversation, leave_out: str = "", order: Sequence[str] = ()) -> Run:
+    """Run a conversation turn by turn: without one call, or with the calls of each turn in another order."""
+    session, out = Session.open(record.server, record.seed, only=record.tools), Run()
+    for turn in record.turns:
+        session.advance(minutes=turn.minutes_later)
+        out.states.append(session.fork())
+        for call in sorted(turn.calls, key=lambda c: order.index(c.id)) if order else turn.calls:
+            if not (leave_out or order):
+                out.attempts += _attempts(session, turn.attempts, call.id)
+            if call.id == leave_out:
+                continue
+            result = session.call(call.name, call.arguments)
+            if result.ok:
+                out.texts[call.id], out.results[call.id] = result.text, result.value
+            else:
+                out.refused.append(f"{call.id} {call.name}: {result.text}")
+        if not (leave_out or order):
+            out.attempts += _attempts(session, turn.attempts, "")
+    out.states.append(session)
+    return out
+
+
+def _attempts(session: Session, attempts: Iterable[Attempt], before: str) -> Iterator[str]:
+    for attempt in (a for a in attempts if a.before == before):
+        state, result = session.digest(), session.call(attempt.name, attempt.arguments)
+        if result.code != attempt.code or session.digest() != state:
+            yield f"{attempt.name} should fail with {attempt.code} and leave no trace, it gave {result.text[:80]}"
+
+
+def scalars(value: Any, field: str = "") -> Iterator[Leaf]:
+    """Every scalar at any depth of a result, with the name of its field."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from scalars(inner, key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from scalars(inner, field)
+    else:
+        yield field, msgspec.json.encode(value).decode()
+
+
+def told_by(answer: Answer) -> set[Leaf]:
+    """What has to be read to give an answer."""
+    return set(scalars(answer.value, answer.path.rsplit(".", 1)[-1]))
+
+
+def stands_at(value: Any, path: str) -> Any:
+    """What stands at a dotted path: a number picks an item of a list, a name is taken of every item. Raises LookupError or
+    TypeError where there is nothing."""
+    for step in path.split(".") if path else ():
+        if isinstance(value, dict):
+            value = value[step]
+        elif step.isdigit():
+            value = value[int(step)]
+        else:
+            value = [item[step] for item in value]
+    return value
+
+
+def untraced(e: Evidence, results: dict[str, Any], said: list[list[Said]]) -> Iterator[tuple[str, str, Any]]:
+    """(call, argument, value) of every value of the calls with a result that is neither in the words so far, nor in an earlier
+    result, nor the schema's default."""
+    tools, known = load(e.record.server).server.tools, list[Leaf]()
+    for turn, words in zip(e.record.turns, said, strict=True):
+        for call in (c for c in turn.calls if c.id in results):
+            for p in tools[call.name].parameters:
+                spec, value = tools[call.name].input_schema["properties"][p.name], call.arguments.get(p.name)
+                if p.name not in call.arguments or ("default" in spec and spec["default"] == value):
+                    continue
+                choices = choices_of(e.record.server, p.name, p.hint)
+                items, spec = (value, spec["items"]) if isinstance(value, list) else ([value], spec)
+                for item in items:
+                    if not heard(item, spec, words, choices) and not _shown(item, p.name, known):
+                        yield call.id, p.name, item
+            known += scalars(results[call.id])
+
+
+def _shown(value: Any, name: str, known: list[Leaf]) -> bool:
+    """Whether a result has shown a value: a text anywhere, anything else in a field of the argument's own name."""
+    text = msgspec.json.encode(value).decode()
+    return any(shown == text and (isinstance(value, str) or field == name) for field, shown in known)

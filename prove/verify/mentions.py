@@ -1,0 +1,127 @@
+"""Which records a user can mean: those of which everything is true that the words say about one.
+
+No phrasebook is asked: whatever fields of a record the words say are what they tell of it, whoever wrote them.
+"""
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from functools import cache
+from typing import Any, Literal, get_origin
+
+from prove.servers.catalog import load
+from prove.servers.schema import bare, fields_of, ids_in, is_id, schema
+from prove.servers.session import Session
+from prove.servers.state import Table
+from prove.servers.tools import Tool
+from prove.verify.evidence import Evidence, scalars
+from prove.verify.words import Said, choices_of, heard, verbatim
+
+Ids = dict[Any, set[str]]  # id type -> keys
+
+
+def misunderstood(e: Evidence) -> Iterator[str]:
+    """Every id argument for which the words could mean another record of its kind just as well.
+
+    A record that the words do not single out must be the only one of its kind that this query has named or made, or else the
+    only one that the last query about such records named, made or changed.
+    """
+    tools, recent = load(e.record.server).server.tools, Ids()
+    for i, turn in enumerate(e.record.turns):
+        query = asked(e, i)
+        words, after = (Words(e.record.server, query, e.whole.states[k]) for k in (i, i + 1))
+        named = Ids()
+        for call in turn.calls:
+            for kind, key in _ids(tools[call.name], call.arguments):
+                if kind not in words.tables:
+                    continue
+                new = not words.has(kind, key)  # made by an earlier call of this turn
+                meant = named.get(kind, set()) | {key} if new else named.get(kind) or recent.get(kind)
+                if not (after if new else words).single_out(kind, key) and meant != {key}:
+                    yield f"turn {i + 1}: {' '.join(text for text, _ in query)!r} does not single out {key}"
+                named.setdefault(kind, set()).add(key)
+        done = words.changed(after, {text for c in turn.calls for _, text in scalars(e.whole.results[c.id])})
+        recent |= {kind: named.get(kind, set()) | done.get(kind, set()) for kind in named.keys() | done.keys()}
+
+
+def _ids(tool: Tool, arguments: dict[str, Any]) -> Iterator[tuple[Any, str]]:
+    """(id type, key) of every record that a call's arguments name, by itself or in a list."""
+    for p in (p for p in tool.parameters if arguments.get(p.name) is not None):
+        value = arguments[p.name]
+        yield from ((kind, key) for kind in ids_in(p.hint) for key in (value if isinstance(value, list) else [value]))
+
+
+def asked(e: Evidence, i: int) -> list[Said]:
+    """The words of a turn's query: with those before the assistant asked back, if it did."""
+    before = e.record.turns[i - 1] if i else None
+    return e.said[i][-2:] if before and not before.calls and not before.attempts and before.level != "complete" else e.said[i][-1:]
+
+
+class Words:
+    """A user's words in a world: what they say of its records."""
+
+    def __init__(self, server: str, query: list[Said], session: Session) -> None:
+        self.server, self.query = server, query
+        self.tables: dict[Any, list[Table[Any]]] = {}
+        for rows in session.servers[server].state.values():
+            self.tables.setdefault(next(iter(fields_of(rows.spec.record).values())), []).append(rows)
+
+    def single_out(self, kind: Any, key: str) -> bool:
+        """Whether the words name the key itself, or tell of its record what is true of no other of its table."""
+        return verbatim(key, self.query) or any(self._alone(rows, key) for rows in self.tables.get(kind, ()) if key in rows)
+
+    def has(self, kind: Any, key: str) -> bool:
+        """Whether there is such a record."""
+        return any(key in rows for rows in self.tables.get(kind, ()))
+
+    def told(self, kind: Any, key: str) -> set[str]:
+        """The fields of a record that the words say."""
+        return {field for rows in self.tables.get(kind, ()) if key in rows for field in self._told(rows, key)}
+
+    def changed(self, later: "Words", shown: set[str]) -> Ids:
+        """The records that are new or others in a later state, and whose keys (as JSON text) were shown."""
+        out = Ids()
+        for kind, tables in later.tables.items():
+            for before, after in zip(self.tables[kind], tables, strict=True):
+                keys = {k for k in after.changes() if after.find(k) != before.find(k) and f'"{k}"' in shown}
+                out |= {kind: out.get(kind, set()) | keys} if keys else {}
+        return out
+
+    def _alone(self, rows: Table[Any], key: str) -> bool:
+        told = {field: _plain(rows.get(key), field) for field in self._told(rows, key)}
+        like = [r for r in rows if all(_plain(r, field) == value for field, value in told.items())]
+        return bool(told) and len(like) == 1
+
+    def _told(self, rows: Table[Any], key: str) -> Iterator[str]:
+        """The fields of a record that the words say; of one that names another record, if they say anything of that."""
+        record = rows.get(key)
+        for field, hint, spec in _fields(rows.spec.record):
+            value, owner = getattr(record, field), bare(hint)
+            if is_id(owner) and owner in self.tables and value != key:
+                if any(value in owners and any(self._told(owners, value)) for owners in self.tables[owner]):
+                    yield field
+            elif self._said(value, field, hint, spec):
+                yield field
+
+    def _said(self, value: Any, field: str, hint: Any, spec: dict[str, Any]) -> bool:
+        if isinstance(value, datetime):
+            return bool(heard(value.date().isoformat(), {"format": "date"}, self.query, {}))
+        if isinstance(value, date | str) and value != "":
+            return bool(heard(str(value), spec, self.query, choices_of(self.server, field, hint)))
+        return isinstance(value, int | float) and not isinstance(value, bool) and bool(heard(abs(value), spec, self.query, {}))
+
+
+@cache
+def _fields(record: Any) -> list[tuple[str, Any, dict[str, Any]]]:
+    """(name, hint, JSON Schema) of a record's fields; what is no plain value has no schema to be said by."""
+    plain = (str, int, float, date)
+    return [(f, h, schema(h) if bare(h) in plain or get_origin(bare(h)) is Literal else {}) for f, h in fields_of(record).items()]
+
+
+def _plain(record: Any, field: str) -> Any:
+    """A field as far as words tell it: a text without case, an amount without its sign, a time as its day."""
+    value = getattr(record, field)
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, str):
+        return value.casefold()
+    return abs(value) if isinstance(value, int | float) else value

@@ -1,0 +1,128 @@
+"""How a person may say a value: an independent reading of users' words.
+
+It goes the other way round than synthesis does, which parses words into values: from the value, every way of saying it, looked
+for in the words between word boundaries.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from functools import cache
+from typing import Any
+
+from prove.servers.catalog import load
+from prove.servers.schema import without_none
+
+Said = tuple[str, date]  # a user's words, and the day they were said on
+
+_MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+_COUNTS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+_DATE = re.compile(rf"(?:{'|'.join(_MONTHS)}) \d{{1,2}}(?:, \d{{4}})?(?!\w)(?: at \d{{1,2}}(?::\d\d)? [ap]m)?")
+_NEAR = {0: "today", 1: "tomorrow", -1: "yesterday"}
+
+
+def heard(value: Any, spec: dict[str, Any], said: list[Said], choices: dict[str, str]) -> str:
+    """How the words say a value whose JSON Schema is `spec`: the names of the computations, or "" where they don't say all of it.
+
+    `choices` are the words for the values of a closed choice.
+    """
+    if isinstance(value, list):
+        found = [heard(item, spec["items"], said, choices) for item in value]
+        return "; ".join(dict.fromkeys(found)) if all(found) else ""
+    plain_number = isinstance(value, int | float) and "in cents" not in spec.get("description", "")
+    for text, today in said:
+        words = _DATE.sub(" ", text) if plain_number else text  # "July 3" says no 3
+        for pattern, why in _ways(value, spec, today, choices):
+            if re.search(pattern, words, re.IGNORECASE):
+                return why
+    return ""
+
+
+def verbatim(text: str, said: list[Said]) -> bool:
+    """Whether somebody said exactly this text."""
+    return any(re.search(_whole(text), words, re.IGNORECASE) for words, _ in said)
+
+
+def choices_of(server: str, name: str, hint: Any) -> dict[str, str]:
+    """The words for the values of a closed choice: the domain's `[words.<type>]`, else its `[words.<argument or field>]`."""
+    tables, declared = _word_tables(server), vars(sys.modules[load(server).server.__module__])
+    of_type = [table for table in tables if table in declared and without_none(hint) == declared[table]]
+    return tables.get(of_type[0] if of_type else name, {})
+
+
+@cache
+def _word_tables(server: str) -> dict[str, dict[str, str]]:
+    try:
+        return dict(load(server).phrases().get("words", {}))
+    except FileNotFoundError:
+        return {}
+
+
+# --- ways of saying
+
+
+def _whole(text: str, ending: str = "") -> str:
+    """A pattern for a text that stands by itself: no letter or digit of it belongs to a longer word, but for an ending."""
+    before = r"(?<!\w)" if re.match(r"\w", text) else ""
+    after = rf"{ending}(?!\w)" if re.search(r"\w$", text) else ""
+    return before + re.escape(text) + after
+
+
+def _ways(value: Any, spec: dict[str, Any], today: date, choices: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """(pattern, name of the computation) of each way of saying a value on that day."""
+    key = str(value).lower() if isinstance(value, bool) else str(value)
+    if key in choices:
+        yield _whole(choices[key], "s?"), "choice in words"
+    if isinstance(value, bool) or value is None:
+        return
+    if isinstance(value, int | float):
+        yield from _amounts(int(value)) if "in cents" in spec.get("description", "") else _numbers(value)
+        return
+    yield _whole(value), "as it is"
+    if spec.get("format") == "date":
+        yield from _dates(date.fromisoformat(value), today)
+    elif spec.get("format") == "date-time":
+        yield from _moments(datetime.fromisoformat(value).astimezone(UTC), today)
+    elif spec.get("description", "").startswith("a month"):
+        yield _whole(f"{_MONTHS[int(value[5:]) - 1]} {value[:4]}"), "month by name"
+    elif "_" in value:
+        yield _whole(value.replace("_", " ")), "choice in words"
+
+
+def _amounts(cents: int) -> Iterator[tuple[str, str]]:
+    """Cents as dollars: "$1,234.50", "1,234.50 dollars"."""
+    whole, rest = divmod(cents, 100)
+    figure = rf"(?:{whole}|{whole:,})" + (rf"\.{rest:02}" if rest else r"(?:\.00)?")
+    yield rf"\${figure}(?!\d|[.,]\d)", "dollars to cents"
+    yield rf"(?<![\w$.,-]){figure} dollars?(?!\w)", "dollars to cents"
+
+
+def _numbers(value: float) -> Iterator[tuple[str, str]]:
+    plain = int(value) if float(value).is_integer() else value
+    fraction = r"(?:\.0+)?" if isinstance(plain, int) else "0*"
+    yield rf"(?<![\w.,$-])(?:{re.escape(str(plain))}|{re.escape(f'{plain:,}')}){fraction}(?!\d|[.,]\d)", "number"
+    if isinstance(plain, int) and 0 <= plain < len(_COUNTS):
+        yield _whole(_COUNTS[plain]), "number word"
+
+
+def _dates(day: date, today: date) -> Iterator[tuple[str, str]]:
+    """A day by its date, and a near one as people call it; a weekday is the nearest one on that side of today."""
+    ahead, name = (day - today).days, f"{_MONTHS[day.month - 1]} {day.day}"
+    if day.year == today.year:
+        yield rf"(?<!\w){name}(?!\w|, \d{{4}})", "date by name"
+    yield rf"(?<!\w){name}, {day.year}(?!\w)", "date by name"
+    if ahead in _NEAR:
+        yield _whole(_NEAR[ahead]), f"date of {_NEAR[ahead]}"
+    if 1 <= ahead <= 7:
+        yield _whole(f"this coming {_DAYS[day.weekday()]}"), "date of a coming weekday"
+    if -7 <= ahead <= -1:
+        yield _whole(f"last {_DAYS[day.weekday()]}"), "date of a past weekday"
+
+
+def _moments(moment: datetime, today: date) -> Iterator[tuple[str, str]]:
+    minutes = f":{moment.minute:02}" if moment.minute else "(?::00)?"
+    clock = rf" at {moment.hour % 12 or 12}{minutes} {'am' if moment.hour < 12 else 'pm'}(?!\w)"
+    for pattern, why in _dates(moment.date(), today):
+        yield pattern + clock, f"{why}, time of day"
