@@ -44,11 +44,14 @@ class Reply(msgspec.Struct, frozen=True):
 class Episode:
     """One conversation, live. Look at `messages` and `tools`, then `step` with a reply, until `done`."""
 
-    def __init__(self, conversation: Conversation, limits: Limits | None = None) -> None:
+    def __init__(self, conversation: Conversation, limits: Limits | None = None, session: Any = None) -> None:
         self.conversation, self.limits = conversation, limits or Limits()
-        self.session = open_session(conversation)
-        self.schemas = candidate_schemas(conversation, self.session)
+        self.session = session or open_session(conversation)
+        self.schemas = self._candidates()
         self.tools = [as_function(self.session, name, self.schemas[name]) for name in self.schemas]
+        if conversation.schemas is not msgspec.UNSET:  # tools of another data set: offered, though no server of ours has them
+            self.schemas |= {name: f["function"]["parameters"] for name, f in conversation.schemas.items()}
+            self.tools += conversation.schemas.values()
         self.messages: list[dict[str, Any]] = [{"role": "system", "content": SYSTEM.format(today=_long_date(conversation.today))}]
         self.calls: list[Call] = []
         self.results: list[Result] = []
@@ -58,6 +61,10 @@ class Episode:
         self.done = False
         self.failure: Exception | None = None  # what ended the episode where `play` was told to keep going
         self._next_turn()
+
+    def _candidates(self) -> dict[str, dict[str, Any]]:
+        """The schemas of the tools that are offered, by name."""
+        return candidate_schemas(self.conversation, self.session)
 
     def step(self, reply: Reply) -> None:
         """Take the policy's reply: run its calls, or go on to the user's next turn."""
@@ -97,7 +104,8 @@ class Episode:
 
     def trajectory(self) -> Trajectory:
         """What the reward looks at."""
-        return Trajectory(self.schemas, ground_truth(self.conversation), tuple(self.calls), self.same_outcome())
+        goal = None if self.conversation.certificate is None else self.goal_reached()
+        return Trajectory(self.schemas, ground_truth(self.conversation), tuple(self.calls), goal)
 
     def same_outcome(self) -> bool | None:
         """Whether the session is in the ground truth's state, up to a renaming of minted ids; None without a certificate."""

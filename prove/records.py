@@ -91,7 +91,8 @@ class Conversation(msgspec.Struct, frozen=True):
     turns: list[Turn]
     certificate: Certificate | None
     split: Split
-    source: str = "scripted"  # who spoke: "scripted", or the teacher model's name
+    source: str = "scripted"  # who spoke: "scripted", the teacher model's name, or the data set it is from
+    schemas: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET  # candidate tools of no server of ours: chat-format functions by name
 
     @property
     def calls(self) -> list[GroundTruthCall]:

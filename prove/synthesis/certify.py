@@ -63,9 +63,9 @@ def home(conversation: Conversation) -> Session:
 def replay(conversation: Conversation, session: Session) -> dict[str, Any]:
     """Run everything in order on a fresh session; returns each ground-truth call's result. Raises `Rejected`."""
     results = {}
-    start = session.outcome()
     for turn in conversation.turns:
         session.advance(minutes=turn.minutes_later)
+        before = session.outcome()
         for call in turn.calls:
             _expect_failures(turn, call.id, session)
             result = session.call(call.name, call.arguments)
@@ -73,8 +73,8 @@ def replay(conversation: Conversation, session: Session) -> dict[str, Any]:
                 raise Rejected("replay", f"{call.name}({call.arguments}) -> {result.text}")
             results[call.id] = result.value
         _expect_failures(turn, "", session)
-    if conversation.calls and not any(t.answers for t in conversation.turns) and session.outcome() == start:
-        raise Rejected("goal true at the start")
+        if turn.calls and not turn.answers and session.outcome() == before:
+            raise Rejected("goal true at the start", turn.user)
     return results
 
 
@@ -213,19 +213,31 @@ def _answered(conversation: Conversation, run: Run) -> bool:
 
 
 def _unshown_orders(conversation: Conversation, whole: Run) -> Iterator[tuple[GroundTruthCall, GroundTruthCall]]:
-    """Pairs whose order no argument shows but execution needs: with the later one moved before the earlier one,
-    something refuses, or the end or an answer differs."""
+    """Pairs whose order no argument shows but execution needs: with the later one moved before the earlier one, and what it
+    needs along with it, something refuses, or the end or an answer differs. What follows from other orders is left out."""
     calls = conversation.calls
     reads = {n for n, t in load(conversation.server).server.tools.items() if not t.marks.writes}
+    needs = {c.id: _sources(c) for c in calls}
     for j, later in enumerate(calls):
-        for i, earlier in enumerate(calls[:j]):
-            if earlier.id in _sources(later) or (earlier.name in reads and later.name in reads):
+        for i, earlier in reversed(list(enumerate(calls[:j]))):
+            along = _needed(calls[i:j], later, needs)
+            if earlier in along or (earlier.name in reads and later.name in reads):
                 continue
-            if any(c.id in _sources(later) for c in calls[i:j]):
-                continue  # it cannot move: something between the two feeds it
-            run = execute(conversation, [*calls[:i], later, *calls[i:j], *calls[j + 1 :]])
-            if not run.ok or run.outcome != whole.outcome or not _same_results(run, whole, later, earlier):
+            staying = [c for c in calls[i:j] if c not in along]
+            run = execute(conversation, [*calls[:i], *along, later, *staying, *calls[j + 1 :]])
+            same = run.outcome == whole.outcome and _same_results(run, whole, later, earlier) and _answered(conversation, run)
+            if not run.ok or not same:
+                needs[later.id].add(earlier.id)
                 yield earlier, later
+
+
+def _needed(calls: Sequence[GroundTruthCall], call: GroundTruthCall, needs: dict[str, set[str]]) -> list[GroundTruthCall]:
+    """Those of some calls, in their order, that must come before a call, be it by way of another."""
+    wanted, out = set(needs[call.id]), list[GroundTruthCall]()
+    for earlier in reversed(calls):
+        if earlier.id in wanted:
+            out, wanted = [earlier, *out], wanted | needs[earlier.id]
+    return out
 
 
 def _same_results(run: Run, whole: Run, *calls: GroundTruthCall) -> bool:

@@ -5,8 +5,9 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import count
+from itertools import count, islice
 from multiprocessing import get_context
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,17 +18,24 @@ from prove.records import Conversation, Kind, Split, read_conversations
 from prove.run import RunError
 from prove.servers.catalog import catalogue, load
 from prove.servers.server import stable_hash
-from prove.synthesis.certify import Rejected, certify
+from prove.synthesis.abstention import abstention
+from prove.synthesis.ambiguity import single_out
+from prove.synthesis.certify import Rejected, certify, home
 from prove.synthesis.dedup import Seen
+from prove.synthesis.llm_teacher import LLMTeacher, Noting, Unspoken
 from prove.synthesis.machine import Machine, Shape
 from prove.synthesis.perturb import irrelevant, missing_function, narrow, with_distractors, with_stripped_enums
-from prove.synthesis.teacher import Scripted
 
 #: Which worlds each split lives in: what is held out is held out by world, always.
 WORLDS: dict[Split, range] = {"train": range(0, 48), "validation": range(48, 52), "heldout": range(52, 64)}
 
 #: The paper's mix of 13,517: multi-turn, missing function, abstention.
 PAPER_MIX: dict[Kind, int] = {"multi_turn": 10895, "clarification": 1500, "abstention": 1122}
+
+#: The four servers that the mix `transfer` never trains on, one of a kind: records, orders, a market, a machine.
+UNSEEN = ("crm", "food_delivery", "trading", "vehicle")
+
+Made = tuple[int, Conversation | None, list[str]]  # an item's number, the item, and why tries at it failed
 
 ATTEMPTS = 12  # ways of making one item before it is given up
 
@@ -68,23 +76,35 @@ class Reject(msgspec.Struct, frozen=True):
     tries: int
 
 
-def item(plan: Plan, i: int) -> tuple[Conversation | None, list[str]]:
-    """Item i of a plan and why earlier tries at it failed; None if all did."""
+def item(plan: Plan, i: int, teacher: LLMTeacher | None = None, outside: str = "") -> tuple[Conversation | None, list[str]]:
+    """Item i of a plan and why earlier tries at it failed; None if all did.
+
+    A `teacher` words it anew; an abstention comes from public data sets where `outside` says where they are.
+    """
     failed: list[str] = []
     server = plan.homes[i % len(plan.homes)]
     tools = list(load(server).server.tools)
     focus = tools[(i // len(plan.homes)) % len(tools)]
     worlds = WORLDS[plan.split]
     seed = worlds[stable_hash(plan.seed, i) % len(worlds)]
+    if outside and plan.kind(i) == "abstention":
+        return abstention(outside, plan.seed, i, plan.split, server, seed), failed
     for attempt in range(ATTEMPTS):
         fate, rng = Random(f"{plan.seed}:{plan.split}:{i}"), Random(f"{plan.seed}:{plan.split}:{i}:{attempt}")
+        speaker = Noting()
         about = focus if attempt < ATTEMPTS // 2 else None  # better about something else than not at all
         try:
-            record = Machine(server, seed, about, fate, rng, Scripted(), plan.shape).run(f"{server}-{seed}-{i:06}")
-            record = _of_kind(certify(record), plan.kind(i), rng)
+            record = Machine(server, seed, about, fate, rng, speaker, plan.shape).run(f"{server}-{seed}-{i:06}")
+            record = certify(record)
+            single_out(record, home(record))
+            record = _of_kind(record, plan.kind(i), rng)
+            if teacher:
+                record = teacher.reworded(record, speaker)
             return _perturbed(msgspec.structs.replace(record, split=plan.split), plan, rng), failed
         except Rejected as rejected:
             failed.append(rejected.reason)
+            if isinstance(rejected, Unspoken):
+                break
     return None, failed
 
 
@@ -108,15 +128,24 @@ def _perturbed(record: Conversation, plan: Plan, rng: Random) -> Conversation:
 # --- many
 
 
-def synthesize(plan: Plan, out: Path, workers: int = 1, tell: Callable[[int, int], None] | None = None) -> Path:
+def synthesize(
+    plan: Plan,
+    out: Path,
+    workers: int = 1,
+    tell: Callable[[int, int], None] | None = None,
+    teacher: LLMTeacher | None = None,
+    ray: bool = False,
+    outside: str = "",
+) -> Path:
     """Make a plan's conversations into `out` (JSON lines) and its rejects beside it; goes on where a killed run stopped.
 
-    The same bytes for any number of workers. `tell(done, n)` is called now and then. Raises OSError where `out` cannot be
-    written, and `RunError` where it holds what another plan has made; what is there stays as it is.
+    The same bytes for any number of workers, which are processes, those of a `ray` cluster, or with a `teacher` threads, since
+    those wait for its endpoint. `tell(done, n)` is called now and then. Raises OSError where `out` cannot be written, and
+    `RunError` where it holds what another plan has made; what is there stays as it is.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     part, rejects = out.with_name(out.name + ".part"), out.with_name(out.stem + ".rejects.jsonl")
-    header = msgspec.json.encode(plan)
+    header = _header(plan, teacher, outside)
     if out.exists():
         if not rejects.exists() or rejects.read_bytes().split(b"\n")[0] != header:
             raise RunError(f"{out} was made with other settings: give another --out, or move it away")
@@ -125,8 +154,10 @@ def synthesize(plan: Plan, out: Path, workers: int = 1, tell: Callable[[int, int
     seen = Seen(kept)
     quota = _quotas(plan)
     quota.subtract(c.kind for c in kept)
+    make = partial(_numbered, plan, teacher, outside)
+    made = _made(plan, start, quota, workers, make, _pool(workers, teacher, ray)) if quota.total() else ()
     with part.open("ab") as good, rejects.open("ab") as bad:
-        for i, record, failed in _made(plan, start, quota, workers):
+        for i, record, failed in made:
             if quota[plan.kind(i)] <= 0:
                 continue  # made ahead by a worker before this kind was complete
             reason = "tries used up" if record is None else "duplicate" if seen.known(record) else ""
@@ -144,6 +175,12 @@ def synthesize(plan: Plan, out: Path, workers: int = 1, tell: Callable[[int, int
                 break
     os.replace(part, out)
     return out
+
+
+def _header(plan: Plan, teacher: LLMTeacher | None, outside: str) -> bytes:
+    """What the bytes of a data set depend on: the first line of its rejects."""
+    more = ({"teacher": teacher.settings} if teacher else {}) | ({"outside": outside} if outside else {})
+    return msgspec.json.encode({"plan": plan} | more if more else plan)
 
 
 def _quotas(plan: Plan) -> Counter[str]:
@@ -186,21 +223,34 @@ def _whole_lines(path: Path) -> list[bytes]:
     return whole.splitlines()
 
 
-def _made(plan: Plan, start: int, quota: Counter[str], workers: int) -> Iterator[tuple[int, Conversation | None, list[str]]]:
+def _made(plan: Plan, start: int, quota: Counter[str], workers: int, make: Callable[[int], Made], pool: Any) -> Iterator[Made]:
     """Items from `start` on, in order; those of a kind of which there is enough are passed over."""
     wanted = (i for i in count(start) if quota[plan.kind(i)] > 0)
-    make = partial(_numbered, plan)
-    if workers <= 1:
+    if pool is None:
         yield from map(make, wanted)
         return
-    with get_context("fork").Pool(workers) as pool:
-        while True:
-            block = [next(wanted) for _ in range(32 * workers)]
-            yield from pool.imap(make, block, chunksize=8)
+    with pool:
+        while True:  # no more ahead than is still wanted: a teacher's answers cost
+            size = min(32 * workers, quota.total())
+            yield from pool.imap(make, list(islice(wanted, size)), chunksize=max(1, min(8, size // workers)))
 
 
-def _numbered(plan: Plan, i: int) -> tuple[int, Conversation | None, list[str]]:
-    record, failed = item(plan, i)
+def _pool(workers: int, teacher: LLMTeacher | None, ray: bool) -> Any:
+    """Who makes the items: threads, processes of this machine, or those of a Ray cluster (the one at RAY_ADDRESS, or a local
+    one); None for this process alone. Raises `RunError` where Ray is wanted and not installed."""
+    if ray:
+        try:
+            from ray.util.multiprocessing import Pool
+        except ImportError:
+            raise RunError("Ray is not installed: pip install 'prove-rl[distributed]', or use --workers") from None
+        return Pool(workers)
+    if workers <= 1:
+        return None
+    return ThreadPool(workers) if teacher else get_context("fork").Pool(workers)
+
+
+def _numbered(plan: Plan, teacher: LLMTeacher | None, outside: str, i: int) -> Made:
+    record, failed = item(plan, i, teacher, outside)
     return i, record, failed
 
 

@@ -1,6 +1,7 @@
 """What somebody could want next: goals that the live world can grant, or visibly cannot, found by trying them out."""
 
 import re
+from itertools import zip_longest
 from random import Random
 from typing import Any
 
@@ -32,6 +33,13 @@ class Goal(msgspec.Struct, frozen=True):
     why_not: str = ""  # why it is impossible
 
 
+def _keys(result: Any) -> list[str]:
+    """The keys of the records in a result: a page of them, or one."""
+    items = result.get("items", [result]) if isinstance(result, dict) else []
+    keys = [next(iter(item.values()), None) for item in items if isinstance(item, dict)]
+    return [key for key in keys if isinstance(key, str)]
+
+
 class Seeker:
     """Finds goals for one conversation, and remembers what it has been about."""
 
@@ -39,6 +47,7 @@ class Seeker:
         self.book, self.persona, self.rng, self.max_calls = book, persona, rng, max_calls
         self.recent: dict[Any, str] = {}  # id type -> the record last talked about
         self.done: list[str] = []  # tools asked for so far
+        self.terse = False  # no small talk: a wish that is only there to clear the way for another
 
     def goal(self, draft: Draft, level: Level, focus: str | None, later: bool) -> Goal | None:
         """A goal that succeeds; about `focus` if it can be asked for at this level, else about what came before. None where
@@ -153,14 +162,15 @@ class Seeker:
         arguments: dict[str, Any] = {}
         spoken: dict[str, str] = {}
         for parameter in (p for p in tool.parameters if p.name in chosen):
-            arguments[parameter.name], spoken[parameter.name] = self._argument(trial, tool, parameter, later, arguments)
+            again = later and parameter.name not in held_back  # "which one do you mean?" is not answered by "that one"
+            arguments[parameter.name], spoken[parameter.name] = self._argument(trial, tool, parameter, again, arguments)
         return Wish(ask, template, arguments, spoken, held_back)
 
     def _template(self, ask: Ask, level: Level) -> Template:
         """A phrasing in the persona's register (mostly) that can leave out what the level leaves out."""
         options = ask.at(level)
-        mine = [t for t in options if t in ask.say[self.persona.register :: 4]]
-        return self.rng.choice(mine if mine and self.rng.random() < 0.7 else options)
+        mine = [t for t in options if t in ask.say[0 if self.terse else self.persona.register :: 4]]
+        return self.rng.choice(mine if mine and (self.terse or self.rng.random() < 0.7) else options)
 
     def _argument(self, trial: Draft, tool: Tool, parameter: Any, later: bool, so_far: dict[str, Any]) -> tuple[Any, str]:
         """A value for one argument and the words for it."""
@@ -194,16 +204,24 @@ class Seeker:
     def _remember(self, goal: Goal) -> None:
         """The records that the goal was about are what "it" and "that one" mean next."""
         server = type(goal.draft.live)
-        for wish in goal.wishes:
+        for wish, result in zip_longest(goal.wishes, goal.results):
             tool = server.tools[wish.ask.tool]
-            self.recent |= tool.ids_of(wish.arguments)
+            named = tool.ids_of(wish.arguments)
+            kind = subject_of(tool.returns)
+            if not tool.marks.writes and kind and kind not in named:  # one record shown is what is spoken of; of several none is
+                shown = _keys(result)
+                self.recent.pop(kind, None)
+                if len(shown) == 1:
+                    self.recent[kind] = shown[0]
+            self.recent |= named
             self.done.append(tool.name)
-        last = server.tools[goal.wishes[-1].ask.tool]
+        last, given = server.tools[goal.wishes[-1].ask.tool], goal.wishes[-1].arguments
         if last.marks.writes and goal.results and isinstance(goal.results[-1], dict):
-            subject = subject_of(last.returns)
-            key = next(iter(goal.results[-1].values()))
-            if subject is not None and isinstance(key, str):
-                self.recent[subject] = key
+            kind, key = subject_of(last.returns), next(iter(goal.results[-1].values()))
+            table = table_of(server, kind) if kind and isinstance(key, str) else None
+            made = table and key not in goal.draft.live.state[table].base.records
+            if made and kind not in last.ids_of(given):  # it is what one speaks of next, unless one of its kind was named for it
+                self.recent[kind] = key
 
     # --- when it does not work
 
@@ -223,7 +241,7 @@ class Seeker:
         """Another write about the same records after which the wish succeeds."""
         tools = type(trial.live).tools
         shared = tools[wish.ask.tool].ids_of(wish.arguments)
-        kept, self.recent = self.recent, shared
+        kept, self.recent, self.terse = self.recent, shared, True
         try:
             writes = [t for t in tools.values() if t.marks.writes and t.name != wish.ask.tool]
             likely = [t.name for t in writes if t.consumes & shared.keys()]
@@ -236,7 +254,7 @@ class Seeker:
                 if result.ok:
                     return msgspec.structs.replace(clearing, results=(result.value, *clearing.results))
         finally:
-            self.recent = kept
+            self.recent, self.terse = kept, False
         return None
 
     def _look_why(self, trial: Draft, wish: Wish, why: str) -> list[Answer]:

@@ -171,11 +171,12 @@ class Machine:
     # --- turn
 
     def _ask(self) -> State:
+        later = self.queries > 1
         if self.goal.blocked:
-            first, second = (self.teacher.request([w], self.persona, self.rng) for w in self.goal.wishes)
+            first, second = (self.teacher.request([w], self.persona, self.rng, later) for w in self.goal.wishes)
             self.words = f"{first} If something stands in the way of that, do this first: {second}"
         else:
-            self.words = self.teacher.request(list(self.goal.wishes), self.persona, self.rng)
+            self.words = self.teacher.request(list(self.goal.wishes), self.persona, self.rng, later)
         return "question" if self.goal.wishes[0].held_back else "execute"
 
     def _clarify(self) -> State:

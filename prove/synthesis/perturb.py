@@ -47,14 +47,15 @@ def missing_function(record: Conversation, rng: Random) -> Conversation:
     The earlier queries stay as they are. Raises `Rejected` where the tool is used earlier too.
     """
     *before, last = record.turns
-    hidden = last.calls[-1].name if last.calls else ""
-    if not hidden or any(c.name == hidden for t in before for c in t.calls) or last.attempts or not any(t.calls for t in before):
-        raise Rejected("missing function", f"{hidden or 'nothing'} cannot be hidden")
+    tools, told = load(record.server).server.tools, {answer.call for answer in last.answers}
+    hidden = {c.name for c in last.calls if tools[c.name].marks.writes or c.id in told}  # all that was asked for, look-ups aside
+    if not hidden or hidden & {c.name for t in before for c in t.calls} or last.attempts or not any(t.calls for t in before):
+        raise Rejected("missing function", f"{', '.join(sorted(hidden)) or 'nothing'} cannot be hidden")
     if before[-1].level != "complete" and not before[-1].calls:
         before = before[:-1]  # what the assistant asked back about is not asked when the tool is missing
         last = msgspec.structs.replace(last, user=record.turns[-2].user)
     turns = [*before, Turn(last.user, last.level, [], rng.choice(_NO_TOOL))]
-    return msgspec.structs.replace(record, kind="clarification", turns=turns, tools=[t for t in record.tools if t != hidden])
+    return msgspec.structs.replace(record, kind="clarification", turns=turns, tools=[t for t in record.tools if t not in hidden])
 
 
 def irrelevant(record: Conversation, rng: Random) -> Conversation:

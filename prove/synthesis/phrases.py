@@ -41,9 +41,18 @@ class Template(msgspec.Struct, frozen=True):
 
 
 def polished(text: str) -> str:
-    """A filled sentence as people write it: a capital after a full stop, no "on yesterday"."""
+    """A filled sentence as people write it: a capital after a full stop, one full stop, no "on yesterday", no "1 days"."""
     text = re.sub(r"\bon (yesterday|today|tomorrow|last|this coming)\b", r"\1", text)
-    return re.sub(r"(^|[.!?] )([a-z])", lambda m: m[1] + m[2].upper(), text)
+    text = re.sub(r"(?<!\.)([.!?]\"?)\.(?!\.)", r"\1", text)
+    text = re.sub(r"\bThere are 1\b(?![.,:]\d)", "There is 1", text)
+    text = re.sub(rf"(?<![\w.,:$€£-])1 ({'|'.join(_COUNTED)})s\b", r"1 \1", text)
+    return re.sub(r"(^|[.!?] )([a-z])(?!\S*@)", lambda m: m[1] + m[2].upper(), text)
+
+
+_COUNTED = (
+    "minute", "hour", "day", "week", "month", "time", "line", "word", "item", "unit", "share", "file", "message", "degree", "bid",
+    "comment", "like", "invoice", "ticket", "email",
+)  # fmt: skip
 
 
 class Mention(msgspec.Struct, frozen=True):
@@ -178,7 +187,8 @@ def paths_of(hint: Any, depth: int = 4) -> dict[str, Any]:
 
 
 def value_at(result: Any, path: str) -> Any:
-    """What stands at a dotted path of a result; a list on the way gives the list of what stands in its items."""
+    """What stands at a dotted path of a result; a list on the way gives the list of what stands in its items, or one by number."""
     for step in path.split("."):
-        result = [item[step] for item in result] if isinstance(result, list) else result[step]
+        each = isinstance(result, list) and not step.isdigit()
+        result = [item[step] for item in result] if each else result[int(step) if step.isdigit() else step]
     return result

@@ -78,7 +78,9 @@ def name_record(draft: Draft, id_type: NewType, key: str, rng: Random) -> Named:
     if table is None:
         raise Unplannable(f"{id_type.__name__} keys no table")
     rows = draft.live.state[table]
-    record = rows.get(key)
+    record = rows.find(key)
+    if record is None:
+        raise Unplannable(f"{key} is gone")
     hints = fields_of(type(record))
     for template in rng.sample(mention.by, len(mention.by)):
         slots = set(template.slots())

@@ -3,6 +3,9 @@
 A teacher puts into words; it decides nothing about the calls. `Scripted` speaks from `phrases.toml`.
 """
 
+import re
+from collections import Counter
+from itertools import groupby
 from random import Random
 from typing import Any, Protocol
 
@@ -36,13 +39,19 @@ PERSONAS = (
     Persona("somebody new to the city", 3),
 )
 
-_QUESTIONS = (
+_WHICH = (  # of things that are there
     "Sure. Which {what} do you mean?",
+    "Happy to. Which {what}?",
+    "I can do that, but I need to know which {what} you mean.",
+)
+_WHAT = (  # of texts, days and amounts
     "Happy to. Could you tell me the {what}?",
     "I can do that, but I still need the {what}.",
     "What should the {what} be?",
 )
 _SUPPLIES = ("{it}.", "Oh, sorry: {it}.", "Right, {it}.", "I meant {it}.", "That would be {it}.")
+_GREETING = re.compile(r"^(?:Hi|Hey|Hello|So|Good (?:morning|afternoon|evening))(?:[!,]| there[!,]) ")  # said once, at the start
+_LISTED = 12  # items of a list that a reply goes through
 _JOINTS = ("And then: ", "After that, one more thing. ", "Also: ", "Once that's done: ")
 
 
@@ -61,7 +70,7 @@ class Teacher(Protocol):
 
     name: str
 
-    def request(self, wishes: list[Wish], persona: Persona, rng: Random) -> str: ...
+    def request(self, wishes: list[Wish], persona: Persona, rng: Random, later: bool = False) -> str: ...
 
     def question(self, wish: Wish, rng: Random) -> str: ...
 
@@ -75,13 +84,14 @@ class Scripted:
 
     name = "scripted"
 
-    def request(self, wishes: list[Wish], persona: Persona, rng: Random) -> str:
-        sentences = [_sentence(w) for w in wishes]
-        return polished(sentences[0] + "".join(f" {rng.choice(_JOINTS)}{s}" for s in sentences[1:]))
+    def request(self, wishes: list[Wish], persona: Persona, rng: Random, later: bool = False) -> str:
+        first, *others = (_sentence(w) for w in wishes)
+        said = _GREETING.sub("", first) if later else first
+        return polished(said + "".join(f" {rng.choice(_JOINTS)}{_GREETING.sub('', s)}" for s in others))
 
     def question(self, wish: Wish, rng: Random) -> str:
-        what = " and the ".join(label(p) for p in wish.held_back)
-        return rng.choice(_QUESTIONS).format(what=what)
+        questions = _WHICH if all(p.endswith("_id") for p in wish.held_back) else _WHAT
+        return rng.choice(questions).format(what=" and the ".join(label(p) for p in wish.held_back))
 
     def supply(self, wish: Wish, persona: Persona, rng: Random) -> str:
         it = ", ".join(wish.spoken[p] for p in wish.held_back)
@@ -91,13 +101,33 @@ class Scripted:
         hints = paths_of(tool.returns)
 
         def word(path: str, spec: str) -> str:
-            value, hint = value_at(result, path), hints[path]
+            value, hint = value_at(result, path), hints[re.sub(r"\.\d+\b", "", path)]
             words = book.words_for(name_of(type(server), hint), path.rsplit(".", 1)[-1])
             values = value if isinstance(value, list) else [value]
-            said = [say(hint, v, server.today, None, words) for v in values[:12]]
-            return ", ".join(said) or "nothing"
+            said = [say(hint, v, server.today, None, words) for v in values[:_LISTED]]
+            return ", ".join(f"{text} ({n} times)" if n > 1 else text for text, n in _runs(said)) or "nothing"
 
-        return polished(wish.ask.reply.fill(word))
+        return polished(_item_by_item(wish.ask.reply, result).fill(word))
+
+
+def _runs(texts: list[str]) -> list[tuple[str, int]]:
+    """Equal neighbours once, with how many they are."""
+    return [(text, len(list(same))) for text, same in groupby(texts)]
+
+
+def _item_by_item(reply: Template, result: Any) -> Template:
+    """A reply that says several things of each item of a list in one sentence, with that part once an item: "A at 1; B at 2"."""
+    text = "".join(part for part, _ in reply.parts)
+    slots = list(re.finditer(r"\{(\w+)\.[^}]*\}", text))
+    several = [name for name, n in Counter(m[1] for m in slots).items() if n > 1 and isinstance(result.get(name), list) and result[name]]
+    for name in several[:1]:
+        mine = [m for m in slots if m[1] == name]
+        before, each, after = text[: mine[0].start()], text[mine[0].start() : mine[-1].end()], text[mine[-1].end() :]
+        if re.search(r"[.!?] ", each):
+            break
+        items = [each.replace(f"{{{name}.", f"{{{name}.{i}.") for i in range(min(len(result[name]), _LISTED))]
+        return Template.parse(before + "; ".join(items) + after)
+    return reply
 
 
 def _sentence(wish: Wish) -> str:
@@ -106,5 +136,9 @@ def _sentence(wish: Wish) -> str:
 
 
 def label(parameter: str) -> str:
-    """What to call an argument when asking for it: `payee_id` -> "payee"."""
-    return parameter.removesuffix("_id").replace("_", " ")
+    """What to call an argument when asking for it: `payee_id` -> "payee", `to_category_id` -> "category that it goes to"."""
+    words = parameter.removesuffix("_id").replace("_", " ")
+    for preposition in ("to", "from"):
+        if words.startswith(f"{preposition} "):
+            return f"{words.removeprefix(preposition).strip()} that it goes {preposition}".replace("goes from", "comes from")
+    return f"{words} one" if words in ("new", "old") else words

@@ -34,7 +34,7 @@ ACCOUNTS = (  # name, kind, status, usual opening balance, overdraft, daily limi
     ("Rainy Day Savings", "savings", "open", 900_000, 0, 500_000),
     ("Holiday Savings", "savings", "open", 42_000, 0, 500_000),
     ("Rewards Card", "credit", "open", 0, 500_000, 300_000),
-    ("Old Student Account", "checking", "closed", 0, 0, 50_000),
+    ("Old Student Checking", "checking", "closed", 0, 0, 50_000),
 )
 
 

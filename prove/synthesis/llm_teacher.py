@@ -1,0 +1,199 @@
+"""The LLM teacher (arXiv:2606.03892, section 3.3): a language model finds the words for a conversation that is planned.
+
+The plan, the calls and their results are those of the scripted conversation, turn by turn; the model says anew what the user
+and the assistant say in it. What it writes is held to the same certification, and asked for again, with the reason, where it
+does not hold.
+"""
+
+import re
+from collections import Counter
+from random import Random
+from typing import Any
+
+import msgspec
+
+from prove.records import Conversation, Turn
+from prove.run import RunError
+from prove.servers.catalog import load
+from prove.servers.server import Server
+from prove.synthesis.certify import Rejected, certify, provenance, replay_results
+from prove.synthesis.language import NUMBERS
+from prove.synthesis.llm import LLM
+from prove.synthesis.teacher import Persona, Scripted, Wish
+
+ASKS = 3  # times that one turn is asked for before its conversation is given up
+HOPELESS = 20  # conversations in a row that were given up: then the model will not do
+
+_SYSTEM = """You write realistic conversations between a person and an assistant that acts for that person in {server} software.
+You get one turn as a draft: what the person says, and what the assistant answers once it has acted. Say the same in natural,
+varied words of your own, as this person would.
+- Keep every fact: each name, amount, number, date and time of the draft, the way it is written there.
+- Add no fact, no name and no number. What the draft leaves open stays open.
+- The phrases that are listed must appear word for word in what the person says.
+- The person knows nothing of software: no function names, no parameter names, no identifiers that the draft does not have.
+- Where the assistant's draft asks something, it still asks exactly that.
+Answer with one JSON object and nothing else: {{"user": "...", "assistant": "..."}}"""
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What the model writes for one turn."""
+
+    user: str
+    assistant: str
+
+
+class Unspoken(Rejected):
+    """The model found no words that hold; another plan would be paid for anew, so that the item is given up."""
+
+
+class Noting(Scripted):
+    """Speaks as `Scripted` does, and remembers the phrases that name records, texts and days."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, list[str]] = {}  # a text -> the phrases in it
+
+    def request(self, wishes: list[Wish], persona: Persona, rng: Random, later: bool = False) -> str:
+        return self._note(super().request(wishes, persona, rng, later), [(w, w.arguments.keys() - set(w.held_back)) for w in wishes])
+
+    def supply(self, wish: Wish, persona: Persona, rng: Random) -> str:
+        return self._note(super().supply(wish, persona, rng), [(wish, set(wish.held_back))])
+
+    def _note(self, text: str, told: list[tuple[Wish, set[str]]]) -> str:
+        # texts, dates and names only: an amount or a count may be said in more than one way
+        phrases = [w.spoken[p] for w, parameters in told for p in sorted(parameters) if isinstance(w.arguments[p], str)]
+        self.said[text] = [p for p in phrases if p.casefold() in text.casefold()]
+        return text
+
+    def phrases(self, turn: Turn) -> list[str]:
+        """The phrases that must stay in what the user says in a turn."""
+        return list(dict.fromkeys(p for text, phrases in self.said.items() if text in turn.user for p in phrases))
+
+
+class LLMTeacher:
+    """`reworded(record, noting)` is a certified record in the model's words. Raises `Unspoken`, or `RunError` without an endpoint."""
+
+    def __init__(self, llm: LLM) -> None:
+        self.llm = llm
+        self.given_up: Counter[str] = Counter()  # since the last success, by reason
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the words depend on, beside the plan."""
+        return {"model": self.llm.model, "sampling": self.llm.sampling, "asks": ASKS, "prompt": _SYSTEM}
+
+    def reworded(self, record: Conversation, noting: Noting) -> Conversation:
+        """The record with every turn said anew, certified again; `noting` is the teacher whose words it has now."""
+        results = replay_results(record)
+        turns: list[Turn] = []
+        try:
+            for turn in record.turns:
+                turns.append(self._turn(record, turns, turn, noting.phrases(turn), results))
+            record = certify(msgspec.structs.replace(record, turns=turns, source=self.llm.model))
+        except Rejected as rejected:
+            self._give_up(rejected.reason)
+            raise Unspoken(f"teacher: {rejected.reason}", str(rejected)) from None
+        self.given_up.clear()
+        return record
+
+    def _give_up(self, reason: str) -> None:
+        self.given_up[reason] += 1
+        if self.given_up.total() >= HOPELESS:
+            why = ", ".join(f"{r} {n}" for r, n in self.given_up.most_common())
+            raise RunError(f"the last {HOPELESS} conversations that {self.llm.model} worded were all given up ({why}): try another model")
+
+    def _turn(self, record: Conversation, before: list[Turn], planned: Turn, phrases: list[str], results: dict[str, Any]) -> Turn:
+        """One turn in the model's words. Raises `Rejected` with the last fault if none of them hold."""
+        messages = _prompt(record, before, planned, phrases)
+        for asked in range(ASKS):
+            text = self.llm.ask(messages)
+            try:
+                written = _parsed(text)
+                turn = msgspec.structs.replace(planned, user=written.user.strip(), reply=written.assistant.strip())
+                _check_words(load(record.server).server, planned, turn, phrases)
+                _check_origins(record, before, planned, turn, results)
+                return turn
+            except Rejected as rejected:
+                if asked + 1 == ASKS:
+                    raise
+                again = f"That cannot be used ({rejected}). Write both again, as one JSON object."
+                messages = [*messages, {"role": "assistant", "content": text}, {"role": "user", "content": again}]
+        raise AssertionError("unreachable: the last fault is raised")
+
+
+def _prompt(record: Conversation, before: list[Turn], planned: Turn, phrases: list[str]) -> list[dict[str, str]]:
+    so_far = [line for t in before for line in (f"Person: {t.user}", f"Assistant: {t.reply}")]
+    parts = [
+        f"The person is {record.persona}. Today is {record.today}.",
+        "So far:\n" + "\n".join(so_far) if so_far else "The conversation begins.",
+        f"Draft of the next turn:\nPerson: {planned.user}\nAssistant: {planned.reply}",
+        "Phrases to keep word for word:\n" + "\n".join(f"- {p}" for p in phrases) if phrases else "",
+    ]
+    system = _SYSTEM.format(server=record.server.replace("_", " "))
+    return [{"role": "system", "content": system}, {"role": "user", "content": "\n\n".join(p for p in parts if p)}]
+
+
+def _parsed(text: str) -> Written:
+    """The JSON object in an answer; thoughts before it and fences around it are left out."""
+    answer = text.rsplit("</think>", 1)[-1]
+    try:
+        return msgspec.json.decode(answer[answer.find("{") : answer.rfind("}") + 1], type=Written)
+    except msgspec.DecodeError as error:
+        raise Rejected("no JSON", str(error)) from None
+
+
+# --- what the words must keep
+
+
+def _check_words(server: type[Server], planned: Turn, turn: Turn, phrases: list[str]) -> None:
+    """Hold the words against the draft alone. Raises `Rejected` for the first fault."""
+    for draft, said, who in ((planned.user, turn.user, "the person"), (planned.reply, turn.reply, "the assistant")):
+        if not said or len(said) > 3 * len(draft) + 300:
+            raise Rejected("too long" if said else "empty", f"{who} says {len(said)} characters")
+        if named := sorted(name for name in _names(server) if re.search(rf"\b{name}\b", said)):
+            raise Rejected("names a tool", f"{who} says {named[0]}")
+        if foreign := _numbers(said) - _numbers(draft, words=True):
+            raise Rejected("number from nowhere", f"{who} says {min(foreign):g}, which the draft does not")
+    if missing := [p for p in phrases if p.casefold() not in turn.user.casefold()]:
+        raise Rejected("phrase left out", f"the person does not say {missing[0]!r}")
+    if lost := _numbers(planned.user) - _numbers(turn.user, words=True):  # of a wish that fails, no call would miss it
+        raise Rejected("number left out", f"the person does not say {min(lost):g}")
+    if lost := _numbers(planned.reply) - _numbers(turn.reply, words=True):
+        raise Rejected("answer left out", f"the assistant does not say {min(lost):g}")
+    told = [str(v) for answer in planned.answers for _, v in sorted(answer.leaves, key=str) if isinstance(v, str)]
+    if missing := [v for v in told if v in planned.reply and v not in turn.reply]:
+        raise Rejected("answer left out", f"the assistant does not say {missing[0]!r}")
+    if planned.reply.endswith("?") and "?" not in turn.reply:
+        raise Rejected("question left out", "the assistant asks nothing")
+
+
+def _names(server: type[Server]) -> set[str]:
+    """The names of tools and parameters that cannot be ordinary words."""
+    names = {n for tool in server.tools.values() for n in (tool.name, *(p.name for p in tool.parameters))}
+    return {n for n in names if "_" in n}
+
+
+def _numbers(text: str, words: bool = False) -> set[float]:
+    """The numbers in digits, and on request those in words: "one" is seldom a number."""
+    found = {float(n.replace(",", "")) for n in re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)}
+    return found | {float(NUMBERS.index(w)) for w in re.findall(r"[a-z]+", text.lower()) if words and w in NUMBERS}
+
+
+def _check_origins(record: Conversation, before: list[Turn], planned: Turn, turn: Turn, results: dict[str, Any]) -> None:
+    """Every value must be in the words when its call needs it, and not before the draft says it. Raises `Rejected`."""
+    upto = msgspec.structs.replace(record, turns=[*before, turn])
+    provenance(upto, results)
+    following = record.turns[len(before) + 1] if len(before) + 1 < len(record.turns) else None
+    if not planned.calls and following is not None:
+        silent = msgspec.structs.replace(following, user="")
+        as_planned = msgspec.structs.replace(record, turns=[*record.turns[: len(before)], planned, silent])
+        as_written = msgspec.structs.replace(record, turns=[*upto.turns, silent])
+        if not _traceable(as_planned, results) and _traceable(as_written, results):
+            raise Rejected("tells too much", "the person already says what the assistant is to ask for")
+
+
+def _traceable(record: Conversation, results: dict[str, Any]) -> bool:
+    try:
+        provenance(record, results)
+    except Rejected:
+        return False
+    return True
