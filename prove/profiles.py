@@ -1,13 +1,15 @@
 """How big a run is: from a minute's smoke test to the paper's own size.
 
 `smoke` shows that everything works; `small` trains a real pretrained model of 135M parameters on two CPU cores; `paper` is the
-paper's setting, for GPUs (arXiv:2606.03892, section 5).
+paper's setting, for GPUs (arXiv:2606.03892, section 5), and `transfer` the same without four servers, which only its evaluation
+plays.
 """
 
 import msgspec
 
+from prove.servers.catalog import catalogue
 from prove.servers.tools import did_you_mean
-from prove.synthesis.dataset import PAPER_MIX, Plan
+from prove.synthesis.dataset import PAPER_MIX, UNSEEN, Plan
 from prove.synthesis.machine import Shape
 from prove.training.grpo import GRPO
 from prove.training.sft import SFT
@@ -33,6 +35,9 @@ _SHORT = Shape(
 _LITTLE = Plan(
     n=400, servers=("budget", "iot_devices"), shape=_SHORT, distractors=0.0, stripped_enums=0.0, max_tools=4
 )  # one query, few tools and short results: on a CPU every token is felt
+
+_PAPER = Plan(n=13517, mix=tuple(PAPER_MIX.items()))
+_SEEN = tuple(name for name in catalogue() if name not in UNSEEN)
 
 PROFILES = {
     profile.name: profile
@@ -84,16 +89,19 @@ PROFILES = {
             episode_tokens=400,
             batch=25,
         ),
-        Profile(
-            name="paper",
-            model="qwen3-4b",
-            train=Plan(n=13517, mix=tuple(PAPER_MIX.items())),
-            heldout=Plan(n=1000, mix=tuple(PAPER_MIX.items()), split="heldout"),
-            warm=None,
-            grpo=GRPO(learning_rate=0.0, vllm=True),
-            reply_tokens=1024,
-            episode_tokens=16_384,
-            batch=64,
+        *(
+            Profile(
+                name=name,
+                model="qwen3-4b",
+                train=msgspec.structs.replace(_PAPER, servers=servers),
+                heldout=msgspec.structs.replace(_PAPER, n=1000, split="heldout"),
+                warm=None,
+                grpo=GRPO(learning_rate=0.0, vllm=True),
+                reply_tokens=1024,
+                episode_tokens=16_384,
+                batch=64,
+            )
+            for name, servers in (("paper", ()), ("transfer", _SEEN))
         ),
     )
 }

@@ -25,7 +25,7 @@ SHARES = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Run the six notebooks in order; the figures and tables are in results/ afterwards.")
-    parser.add_argument("--profile", default="small", help="smoke, small or paper (default: small)")
+    parser.add_argument("--profile", default="small", help="smoke, small, paper or transfer (default: small)")
     parser.add_argument("--model", default="", help="a model's name, a hub id or a folder (default: the profile's)")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()

@@ -84,17 +84,26 @@ def readme_section(numbers: dict[str, Any]) -> str:
     return "\n\n".join([about, *parts])
 
 
+def transports(numbers: dict[str, Any]) -> str:
+    """What the README says of the cost of a call, by the way it takes."""
+    if "transports" not in numbers:
+        return "What a call costs on its way is not measured yet: `python benchmarks/transports.py --record`."
+    about = "What a call costs (`python benchmarks/transports.py`, all in one run on two cores; by the SDK's client unless it says plain):"
+    return f"{about}\n\n{_markdown(pd.DataFrame.from_dict(numbers['transports'], orient='index'))}"
+
+
+_SECTIONS = {"results": readme_section, "transports": transports}  # between <!-- NAME --> and <!-- end of NAME -->
+
+
 def update_readme(path: Path, numbers: dict[str, Any]) -> bool:
-    """Put the section between the README's two marks; whether that changed anything. No number is typed by hand."""
-    text = path.read_text(encoding="utf-8")
-    before, rest = text.split(_MARKS[0])
-    after = rest.split(_MARKS[1])[1]
-    new = f"{before}{_MARKS[0]}\n{readme_section(numbers)}\n{_MARKS[1]}{after}"
+    """Put every section between its two marks in the README; whether that changed anything. No number is typed by hand."""
+    old = new = path.read_text(encoding="utf-8")
+    for name, written in _SECTIONS.items():
+        first, last = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        before, rest = new.split(first)
+        new = f"{before}{first}\n{written(numbers)}\n{last}{rest.split(last)[1]}"
     path.write_text(new, encoding="utf-8")
-    return new != text
-
-
-_MARKS = ("<!-- results -->", "<!-- end of results -->")
+    return new != old
 
 
 def _tables(numbers: dict[str, Any]) -> Iterator[Path]:
@@ -104,10 +113,19 @@ def _tables(numbers: dict[str, Any]) -> Iterator[Path]:
         mix = numbers["mix"]
         about = f"Measured: {mix['n']} conversations of the paper's mix, seed {mix['seed']}; levels and recoveries are shares of queries."
         yield _write("mix", shares(mix, mix["targets"]), about)
+    if "rewards" in numbers:
+        yield from _audit(numbers["rewards"])
     if "heldout" in numbers:
         about = caption(numbers["heldout"])
         yield _write("heldout", heldout(numbers["heldout"]), f"Measured: {about}; mean and 95 % bootstrap interval.")
         yield _write("heldout_gains", gains(numbers["heldout"]), f"Measured: {about}; differences paired by conversation.")
+
+
+def _audit(section: dict[str, Any]) -> Iterator[Path]:
+    about = f"Measured: {section['tasks']} tasks of the {section['split']} worlds, seed {section['seed']}"
+    rows = {name: pd.DataFrame.from_dict(section[name], orient="index").infer_objects().round(3) for name in ("audit", "agreement")}
+    yield _write("reward_audit", rows["audit"], f"{about}; near and fooled: not equivalent to the ground truth, and paid as if it were.")
+    yield _write("reward_agreement", rows["agreement"], f"{about}, {section['damaged']} damaged rollouts; rank correlations.")
 
 
 def _write(name: str, table: pd.DataFrame, about: str) -> Path:

@@ -1,6 +1,6 @@
 """Our own evaluation: conversations whose worlds training never saw, played live."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import msgspec
@@ -57,6 +57,16 @@ def evaluate(
             scores.append(score(episode))
             keep(episode, scores[-1])
     return scores
+
+
+def by_server(scores: dict[str, Sequence[Score]], trained_on: Collection[str]) -> dict[str, list[Score]]:
+    """The scores of each model on the servers that training had and, apart, on those that it never saw; an id begins with its server."""
+    out: dict[str, list[Score]] = {}
+    for name, found in scores.items():
+        for s in found:
+            group = "seen" if s.id.rsplit("-", 2)[0] in trained_on else "unseen"
+            out.setdefault(f"{name}, {group} servers", []).append(s)
+    return out
 
 
 def summary(scores: Sequence[Score], seed: int = 0) -> dict[str, Estimate]:

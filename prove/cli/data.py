@@ -1,0 +1,160 @@
+"""Graphs and conversations: made, handed on, checked again, read."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from prove.cli.app import Seed, Servers, app, chosen, fail
+
+
+@app.command(epilog="Example: `prove graph banking --explain remove_payee`")
+def graph(
+    server: Annotated[str, typer.Argument(help="A server's name.")],
+    explain: Annotated[str, typer.Option(help="Show why each edge from or to this tool is there.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="The graph as node-link JSON.")] = False,
+    picture: Annotated[Path | None, typer.Option(help="Draw it into this file (.svg, .pdf, .png).")] = None,
+    judge: Annotated[str, typer.Option(help="The URL of an endpoint whose model guesses the edges, to compare.")] = "",
+    judge_model: Annotated[str, typer.Option(help="The name of that model.")] = "",
+) -> None:
+    """Show which tools depend on which: explicit edges from types, implicit ones found by execution."""
+    from prove.synthesis.graph import build, explained, node_link, summary
+
+    it = build(server)
+    if picture:
+        from prove.figures import save, tool_graph
+
+        save(tool_graph(it), picture)
+    if judge:
+        from prove.synthesis.llm_judge import judge as compare
+
+        model = _llm(judge, judge_model, "judge")
+        typer.echo(f"{judge_model}: {compare(it, model)}\n{model.usage}")
+    elif as_json:
+        typer.echo(json.dumps(node_link(it), indent=2))
+    elif explain:
+        typer.echo(explained(it, explain))
+    else:
+        typer.echo(summary(it))
+
+
+@app.command(epilog="Example: `prove synthesize --servers banking -n 100 --out banking.jsonl`")
+def synthesize(
+    out: Annotated[Path, typer.Option(help="The JSON-lines file to write.")] = Path("conversations.jsonl"),
+    n: Annotated[int, typer.Option("-n", min=1, help="How many conversations.")] = 1000,
+    servers: Servers = "",
+    seed: Seed = 0,
+    split: Annotated[str, typer.Option(help="train, validation or heldout: which worlds they live in.")] = "train",
+    mix: Annotated[
+        str, typer.Option(help="multi_turn, paper (its shares of all kinds), or transfer (and four servers held out).")
+    ] = "multi_turn",
+    max_tools: Annotated[int, typer.Option(help="At most so many candidate tools of the server; 0 for all.")] = 0,
+    workers: Annotated[int, typer.Option(min=1, help="Processes, or requests at a time; the bytes are the same for any number.")] = 1,
+    ray: Annotated[bool, typer.Option("--ray", help="Spread the work over the Ray cluster at RAY_ADDRESS, or a local one.")] = False,
+    teacher: Annotated[str, typer.Option(help="The URL of an OpenAI-compatible endpoint that words the conversations.")] = "",
+    teacher_model: Annotated[str, typer.Option(help="The name of the endpoint's model.")] = "",
+    abstention: Annotated[str, typer.Option(help="Where When2Call and xLAM-Irrelevance are: hub, or a folder; ours by default.")] = "",
+    temperature: Annotated[float | None, typer.Option(min=0, help="Of the teacher; the endpoint's own by default.")] = None,
+    prices: Annotated[str, typer.Option(help="Per million tokens in and out, as in 0.15,0.60: the teacher's cost is then told.")] = "",
+) -> None:
+    """Make certified conversations; goes on where a killed run stopped."""
+    from prove.progress import Progress
+    from prove.synthesis.dataset import PAPER_MIX, UNSEEN, WORLDS, Plan, read_rejects
+    from prove.synthesis.dataset import synthesize as make
+    from prove.synthesis.llm_teacher import LLMTeacher
+
+    paper = tuple(PAPER_MIX.items())
+    mixes = {"multi_turn": (("multi_turn", 1),), "paper": paper, "transfer": paper}
+    if split not in WORLDS:
+        fail(f"there is no split {split!r}; there are: {', '.join(WORLDS)}")
+    if mix not in mixes:
+        fail(f"there is no mix {mix!r}; there are: {', '.join(mixes)}")
+    names = [name for name in chosen(servers) if mix != "transfer" or split == "heldout" or name not in UNSEEN]
+    plan = Plan(n, seed, tuple(names), split, mixes[mix], max_tools=max_tools)  # type: ignore[arg-type]
+    words = LLMTeacher(_llm(teacher, teacher_model, "teacher", temperature, prices, seed)) if teacher else None
+    if words and ray:
+        fail("give either --teacher, which waits more than it computes, or --ray")
+    try:
+        with Progress("conversations") as progress:
+            make(plan, out, workers, progress, words, ray, _outside(abstention))
+    finally:
+        if words:
+            typer.echo(f"teacher: {words.llm.usage}")
+    rejects = read_rejects(out)
+    typer.echo(f"{n} conversations in {out}; rejected tries: " + (", ".join(f"{k} {v}" for k, v in rejects.most_common()) or "none"))
+
+
+def _outside(where: str) -> str:
+    """Where the public abstention sets are; "", for our own questions, with a word on stderr where the hub is out of reach."""
+    from prove.run import RunError
+    from prove.synthesis.abstention import HUB, reachable
+
+    why_not = reachable(where) if where else ""
+    if why_not and where != HUB:
+        raise RunError(why_not)
+    if why_not:
+        typer.echo(f"{why_not}; our own irrelevant questions stand in, with the source that they have", err=True)
+    return "" if why_not else where
+
+
+def _llm(url: str, model: str, role: str, temperature: float | None = None, prices: str = "", seed: int = 0) -> Any:
+    """The language model of the options --teacher or --judge."""
+    from prove.synthesis.llm import LLM
+
+    if not model:
+        fail(f"--{role} needs --{role}-model, the name under which the endpoint knows its model")
+    per_million = None
+    try:
+        if prices:
+            price_in, price_out = (float(p) for p in prices.split(","))
+            per_million = price_in, price_out
+    except ValueError:
+        fail(f"{prices!r} are no prices: give two numbers, per million tokens in and out, as in 0.15,0.60")
+    return LLM(model, url, sampling={} if temperature is None else {"temperature": temperature}, prices=per_million, seed=seed)
+
+
+@app.command(epilog="Example: `prove export train.jsonl heldout.jsonl --out dataset`")
+def export(
+    files: Annotated[list[Path], typer.Argument(help="Conversations of `prove synthesize`, of one split or several.")],
+    out: Annotated[Path, typer.Option(help="The folder to make.")] = Path("dataset"),
+    heldout_servers: Annotated[str, typer.Option(help="Comma-separated: whatever lives there is a split of its own.")] = "",
+) -> None:
+    """Write a data set to hand on: JSON lines, Parquet for `datasets.load_dataset`, and a card of what is in it."""
+    from prove.synthesis.export import export as write
+
+    held_out = chosen(heldout_servers) if heldout_servers else []
+    for split, n in write(files, out, held_out).items():
+        typer.echo(f"{split:<18}{n}")
+    typer.echo(out / "README.md")
+
+
+@app.command(epilog="Example: `prove verify conversations.jsonl`")
+def verify(
+    file: Annotated[Path, typer.Argument(help="Conversations of `prove synthesize`.")],
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 for one a core.")] = 0,
+) -> None:
+    """Check every certificate again, by code that shares nothing with what made it; exit code 1 if anything fails."""
+    from prove.progress import Progress
+    from prove.verify.report import verify as check
+
+    with Progress("conversations") as progress:
+        verdict = check(file, workers, progress)
+    typer.echo(verdict.table())
+    raise typer.Exit(1 if verdict.faults else 0)
+
+
+@app.command(epilog="Example: `prove read conversations.jsonl --out page.html`")
+def read(
+    file: Annotated[Path, typer.Argument(help="Conversations of `prove synthesize`.")],
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("conversations.html"),
+    n: Annotated[int, typer.Option("-n", min=1, help="How many conversations.")] = 200,
+    seed: Annotated[int, typer.Option(help="The same seed picks the same conversations.")] = 0,
+) -> None:
+    """Write one page of conversations to read: what is said, called and returned, and why each call is there."""
+    from prove.display import page_html, sample
+    from prove.records import read_conversations
+
+    picked = sample(read_conversations(file), n, seed)
+    out.write_text(page_html(picked, f"{len(picked)} conversations of {file.name}"), encoding="utf-8")
+    typer.echo(out)

@@ -1,0 +1,45 @@
+"""The library by hand: what there is, and one call."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from prove.cli.app import Seed, app, fail
+
+
+@app.command(epilog="Example: `prove servers` or `prove servers --json > catalogue.json`")
+def servers(as_json: Annotated[bool, typer.Option("--json", help="Everything, with every schema, as JSON.")] = False) -> None:
+    """Show the library: servers, tools, reads, writes, ids minted, records in the default world."""
+    from prove.servers.overview import overview, table_text
+
+    typer.echo(json.dumps(overview(), indent=2) if as_json else table_text())
+
+
+@app.command(epilog='Example: `prove call banking list_accounts kind="savings"`')
+def call(
+    server: Annotated[str, typer.Argument(help="A server's name.")],
+    tool: Annotated[str, typer.Argument(help="One of its tools.")],
+    arguments: Annotated[list[str] | None, typer.Argument(help="name=value pairs; a value is JSON, or text where it is not.")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Call one tool by hand on a fresh world; prints its result, exit code 1 for a refusal."""
+    from prove.servers.session import Session
+
+    session = Session.open(server, seed)
+    result = session.call(tool, dict(_pair(a, session, tool) for a in arguments or []))
+    typer.echo(json.dumps(result.value, indent=2, ensure_ascii=False))
+    raise typer.Exit(0 if result.ok else 1)
+
+
+def _pair(text: str, session: Any, tool: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        fail(f"{text!r} is not of the form name=value")
+    known = session.tools[tool][1].input_schema["properties"] if tool in session.tools else {}
+    if known.get(name, {}).get("type") == "string":
+        return name, value
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
