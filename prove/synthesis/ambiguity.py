@@ -14,13 +14,13 @@ from random import Random
 from typing import Any
 
 from prove.records import Conversation, GroundTruthCall, leaves
-from prove.servers.schema import bare, fields_of, ids_in, is_id, without_none
+from prove.servers.schema import bare, fields_of, ids_in, is_id, subject_of, without_none
 from prove.servers.server import Server
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected
 from prove.synthesis.language import is_money, say
 from prove.synthesis.phrases import Phrasebook, Template, phrasebook, polished
-from prove.synthesis.values import name_of, table_of
+from prove.synthesis.values import keys_shown, name_of, table_of
 
 Span = tuple[int, int]  # where in the words something begins and ends
 
@@ -40,7 +40,8 @@ def single_out(conversation: Conversation, session: Session) -> None:
         for kind, key in wanted:
             if table_of(type(live), kind) and (others := query.mistakable(kind, key, recent.get(kind, set()))):
                 raise Rejected("ambiguous", f"{key} in {words!r}: it could be {', '.join(sorted(others))}")
-        recent |= _about(wanted, live, [session.call(c.name, c.arguments).value for c in turn.calls])
+        results = [session.call(c.name, c.arguments).value for c in turn.calls]
+        recent |= _about(wanted, live, results) | _shown_alone(turn.calls, live, results)
         words = ""
 
 
@@ -52,7 +53,7 @@ def _ids(live: Server, call: GroundTruthCall) -> Iterator[tuple[Any, str]]:
 
 
 def _about(wanted: list[tuple[Any, str]], live: Server, results: list[Any]) -> dict[Any, set[str]]:
-    """The records that a query was about: those it named, and those that it made and showed."""
+    """The records that a query was about: those it named or, where it named none of a kind, those that it made and showed."""
     shown = {value for result in results for _, value in leaves(result) if isinstance(value, str)}
     out: dict[Any, set[str]] = {}
     for kind, key in wanted:
@@ -60,9 +61,20 @@ def _about(wanted: list[tuple[Any, str]], live: Server, results: list[Any]) -> d
     for rows in live.state.values():
         kind = next(iter(fields_of(rows.spec.record).values()))
         made = {key for key, (before, after) in rows.changes().items() if before is None and after is not None} & shown
-        if is_id(kind) and made:
-            out.setdefault(kind, set()).update(made)
+        if is_id(kind) and made and kind not in out:
+            out[kind] = made
     return out
+
+
+def _shown_alone(calls: list[GroundTruthCall], live: Server, results: list[Any]) -> dict[Any, set[str]]:
+    """The records that a look-up, which was given none of their kind, found as the only ones."""
+    tools = [live.tools[c.name] for c in calls]
+    pairs = [(tool, subject_of(tool.returns), call, keys_shown(result)) for tool, call, result in zip(tools, calls, results, strict=True)]
+    return {
+        kind: {keys[0]}
+        for tool, kind, call, keys in pairs
+        if not tool.marks.writes and kind and kind not in tool.ids_of(call.arguments) and len(keys) == 1
+    }
 
 
 class Query:

@@ -14,7 +14,7 @@ from prove.synthesis.language import say
 from prove.synthesis.phrases import Ask, Phrasebook, Template, value_at
 from prove.synthesis.planner import Draft, Named, Unplannable, name_record, resolve
 from prove.synthesis.teacher import Persona, Wish
-from prove.synthesis.values import NoValue, draw, name_of, table_of
+from prove.synthesis.values import NoValue, draw, keys_shown, name_of, table_of
 
 TRIES = 40
 _CLEARINGS = 6  # refused wishes for which a way out is looked for: one that is not found early is rarely found late
@@ -31,13 +31,6 @@ class Goal(msgspec.Struct, frozen=True):
     attempts: list[Attempt] = []
     blocked: bool = False  # the second wish clears the way for the first
     why_not: str = ""  # why it is impossible
-
-
-def _keys(result: Any) -> list[str]:
-    """The keys of the records in a result: a page of them, or one."""
-    items = result.get("items", [result]) if isinstance(result, dict) else []
-    keys = [next(iter(item.values()), None) for item in items if isinstance(item, dict)]
-    return [key for key in keys if isinstance(key, str)]
 
 
 class Seeker:
@@ -209,7 +202,7 @@ class Seeker:
             named = tool.ids_of(wish.arguments)
             kind = subject_of(tool.returns)
             if not tool.marks.writes and kind and kind not in named:  # one record shown is what is spoken of; of several none is
-                shown = _keys(result)
+                shown = keys_shown(result)
                 self.recent.pop(kind, None)
                 if len(shown) == 1:
                     self.recent[kind] = shown[0]

@@ -50,6 +50,13 @@ def places_of(server: type[Server], hint_text: str) -> tuple[tuple[str, str], ..
     )
 
 
+def keys_shown(result: Any) -> list[str]:
+    """The keys of the records in a result: of a page of them, or of one."""
+    items = result.get("items", [result]) if isinstance(result, dict) else []
+    keys = [next(iter(item.values()), None) for item in items if isinstance(item, dict)]
+    return [key for key in keys if isinstance(key, str)]
+
+
 def draw(server: Server, tool: Tool, parameter: Parameter, rng: Random, values: dict[str, list[Any]]) -> Any:
     """One plausible value for a parameter, in JSON form. Raises `NoValue` where the state holds none.
 

@@ -23,7 +23,7 @@ def misunderstood(e: Evidence) -> Iterator[str]:
     """Every id argument for which the words could mean another record of its kind just as well.
 
     A record that the words do not single out must be the only one of its kind that this query has named or made, or else the
-    only one that the last query about such records named, made or changed.
+    only one that the last query about such records named or, where it named none, made or was shown.
     """
     tools, recent = load(e.record.server).server.tools, Ids()
     for i, turn in enumerate(e.record.turns):
@@ -39,8 +39,9 @@ def misunderstood(e: Evidence) -> Iterator[str]:
                 if not (after if new else words).single_out(kind, key) and meant != {key}:
                     yield f"turn {i + 1}: {' '.join(text for text, _ in query)!r} does not single out {key}"
                 named.setdefault(kind, set()).add(key)
-        done = words.changed(after, {text for c in turn.calls for _, text in scalars(e.whole.results[c.id])})
-        recent |= {kind: named.get(kind, set()) | done.get(kind, set()) for kind in named.keys() | done.keys()}
+        shown = {text for c in turn.calls for _, text in scalars(e.whole.results[c.id])}
+        recent |= {kind: keys for kind, keys in words.among(shown).items() if len(keys) == 1}
+        recent |= words.made(after, shown) | named
 
 
 def _ids(tool: Tool, arguments: dict[str, Any]) -> Iterator[tuple[Any, str]]:
@@ -73,16 +74,21 @@ class Words:
         """Whether there is such a record."""
         return any(key in rows for rows in self.tables.get(kind, ()))
 
+    def among(self, shown: set[str]) -> Ids:
+        """The records whose keys (as JSON text) were shown."""
+        keys = {text[1:-1] for text in shown if text.startswith('"')}
+        return {kind: {k for rows in tables for k in keys if k in rows} for kind, tables in self.tables.items() if is_id(kind)}
+
     def told(self, kind: Any, key: str) -> set[str]:
         """The fields of a record that the words say."""
         return {field for rows in self.tables.get(kind, ()) if key in rows for field in self._told(rows, key)}
 
-    def changed(self, later: "Words", shown: set[str]) -> Ids:
-        """The records that are new or others in a later state, and whose keys (as JSON text) were shown."""
+    def made(self, later: "Words", shown: set[str]) -> Ids:
+        """The records that a later state has and this one has not, and whose keys (as JSON text) were shown."""
         out = Ids()
         for kind, tables in later.tables.items():
             for before, after in zip(self.tables[kind], tables, strict=True):
-                keys = {k for k in after.changes() if after.find(k) != before.find(k) and f'"{k}"' in shown}
+                keys = {k for k in after.changes() if k in after and k not in before and f'"{k}"' in shown}
                 out |= {kind: out.get(kind, set()) | keys} if keys else {}
         return out
 
