@@ -13,12 +13,14 @@ from itertools import product
 from random import Random
 from typing import Any
 
+import msgspec
+
 from prove.records import Conversation, GroundTruthCall, leaves
 from prove.servers.schema import bare, fields_of, ids_in, is_id, subject_of, without_none
 from prove.servers.server import Server
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected
-from prove.synthesis.language import is_money, say
+from prove.synthesis.language import is_money, is_month, say
 from prove.synthesis.phrases import Phrasebook, Template, phrasebook, polished
 from prove.synthesis.values import keys_shown, name_of, table_of
 
@@ -110,34 +112,52 @@ class Query:
 
     def ways(self, kind: Any, record: Any) -> Iterator[str]:
         """The ways of naming a record that have a chance to be among the words."""
-        hints = _hints(type(record))
         for template in self.book.mentions[kind.__name__].by:
             said: dict[str, list[str]] = {}
             for slot, spec in _specs(template).items():
-                said[slot] = self._slot(record, slot, spec, hints)
+                said[slot] = self._slot(record, slot, spec)
                 if not said[slot]:
                     break  # the words do not say it: nor do they name the record in this way
             for chosen in product(*said.values()):
                 words = dict(zip(said, chosen, strict=True))
                 yield polished(template.fill(lambda slot, _, words=words: words[slot])).casefold()  # type: ignore[misc]
 
-    def _slot(self, record: Any, slot: str, spec: str, hints: dict[str, Any]) -> list[str]:
+    def _slot(self, record: Any, slot: str, spec: str) -> list[str]:
         """How a field of a record may stand among the words; empty where it does not."""
-        value, hint = getattr(record, slot), without_none(hints[slot])
-        owner = table_of(type(self.live), bare(hint)) if is_id(bare(hint)) else None
+        value, field = getattr(record, slot), _field(type(self.live), type(record), slot)
+        hint, texts = field.hint, self.book.words_for(field.type_name, slot)
         if value in (None, ""):
             return []
-        if owner and slot != next(iter(hints)):
-            named = self.live.state[owner].find(value)
+        if field.owner:
+            named = self.live.state[field.owner].find(value)
             ways = list(self.ways(bare(hint), named)) if named else []
+        elif field.text and not texts:
+            ways = [value]
         else:
             if isinstance(value, datetime) and spec == "day":
                 value = value.date()
                 hint = type(value)
-            texts = self.book.words_for(name_of(type(self.live), hint), slot)
-            chances = (None,) if is_money(hint) else (None, _Always())
+            chances = (None,) if is_money(hint) else (None, _ALWAYS)
             ways = [say(hint, value, self.live.today, chance, texts) for chance in chances]
         return [text for text in dict.fromkeys(ways) if text.casefold() in self.words]
+
+
+class _Field(msgspec.Struct, frozen=True):
+    """What is known of a record's field: `owner` is the table of the record that it names, `text` whether it is said as it is."""
+
+    hint: Any
+    type_name: str
+    owner: str | None
+    text: bool
+
+
+@cache
+def _field(server: type[Server], record: type, slot: str) -> _Field:
+    hints = fields_of(record)
+    hint = without_none(hints[slot])
+    core = bare(hint)
+    owner = table_of(server, core) if is_id(core) and slot != next(iter(hints)) else None
+    return _Field(hint, name_of(server, hint), owner, (core is str and not is_month(hint)) or is_id(core))
 
 
 class _Always(Random):
@@ -147,9 +167,7 @@ class _Always(Random):
         return 0.0
 
 
-@cache
-def _hints(record: type) -> dict[str, Any]:
-    return fields_of(record)
+_ALWAYS = _Always()
 
 
 @cache
