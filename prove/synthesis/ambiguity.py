@@ -43,7 +43,7 @@ def single_out(conversation: Conversation, session: Session) -> None:
             if table_of(type(live), kind) and (others := query.mistakable(kind, key, recent.get(kind, set()))):
                 raise Rejected("ambiguous", f"{key} in {words!r}: it could be {', '.join(sorted(others))}")
         results = [session.call(c.name, c.arguments).value for c in turn.calls]
-        recent |= _about(wanted, live, results) | _shown_alone(turn.calls, live, results)
+        recent |= _shown_alone(turn.calls, live, results) | _about(wanted, live, results)
         words = ""
 
 

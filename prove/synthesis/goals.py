@@ -1,6 +1,7 @@
 """What somebody could want next: goals that the live world can grant, or visibly cannot, found by trying them out."""
 
 import re
+from collections import Counter
 from itertools import zip_longest
 from random import Random
 from typing import Any
@@ -31,6 +32,12 @@ class Goal(msgspec.Struct, frozen=True):
     attempts: list[Attempt] = []
     blocked: bool = False  # the second wish clears the way for the first
     why_not: str = ""  # why it is impossible
+
+
+def _named_twice(tool: Tool, arguments: dict[str, Any]) -> set[Any]:
+    """The id types of which a call names two records: a transfer from one account to another."""
+    kinds = Counter(p.id_type for p in tool.parameters if p.id_type and p.name in arguments)
+    return {kind for kind, n in kinds.items() if n > 1}
 
 
 class Seeker:
@@ -207,6 +214,8 @@ class Seeker:
                 if len(shown) == 1:
                     self.recent[kind] = shown[0]
             self.recent |= named
+            for kind in _named_twice(tool, wish.arguments):
+                self.recent.pop(kind, None)  # "that account" would be either of the two
             self.done.append(tool.name)
         last, given = server.tools[goal.wishes[-1].ask.tool], goal.wishes[-1].arguments
         if last.marks.writes and goal.results and isinstance(goal.results[-1], dict):
