@@ -52,6 +52,7 @@ def _through(found: Walk, session: Session, calls: int, rng: Random) -> None:
         for visit in wander(session, found.server, calls, rng):
             last = f"{visit.tool.name}({visit.arguments}) -> {visit.result.text[:200]}"
             after = session.digest()
+            found.calls += 1
             if visit.result.ok:
                 found.succeeded.add(visit.tool.name)
             else:
@@ -64,7 +65,6 @@ def _through(found: Walk, session: Session, calls: int, rng: Random) -> None:
             before = after
     except Exception:
         found.problem = f"after {last}:\n{traceback.format_exc()}"
-    found.calls += calls
 
 
 def main() -> None:

@@ -161,15 +161,15 @@ def verdict(plain: float, by_sdk: float, by_sdk_empty: float) -> str:
 
 def main() -> None:
     print(f"{'':<30} {'median us':>10} {'calls/s':>10} {'x in process':>13}")
-    medians: dict[str, float] = {}
     table: dict[str, dict[str, float]] = {}
     base = 0.0
     for what, median, rate in rows():
-        base, medians[what] = base or 1 / rate, median
+        base = base or 1 / rate
         table[what] = {"median us": round(median, 1), "calls/s": round(rate), "x in process": round(1 / rate / base, 1)}
         print(f"{what:<30} {median:>10.1f} {rate:>10.0f} {1 / rate / base:>13.1f}", flush=True)
     print()
-    print(verdict(medians["HTTP, 1 session, plain"], medians["HTTP, 1 session, 2026"], medians["HTTP, 1 client, empty, 2026"]))
+    judged = ("HTTP, 1 session, plain", "HTTP, 1 session, 2026", "HTTP, 1 client, empty, 2026")
+    print(verdict(*(table[what]["median us"] for what in judged)))
     if "--record" in sys.argv:
         print(record("transports", table))
 

@@ -1,11 +1,11 @@
 """Who answers in an episode: the oracle, a script, an OpenAI-compatible endpoint. A local model is `prove.training.sampler`."""
 
 import json
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from prove.endpoint import connect
 from prove.episode import Episode, Reply, ToolCall, current_turn
 
 
@@ -45,10 +45,7 @@ class Endpoint:
     """
 
     def __init__(self, model: str, base_url: str | None = None, api_key: str | None = None, concurrency: int = 16, **sampling: Any) -> None:
-        from openai import OpenAI  # slow to import, and only endpoints need it
-
-        key = api_key or os.environ.get("OPENAI_API_KEY") or "none"  # local servers ask for no key
-        self.client = OpenAI(base_url=base_url, api_key=key, max_retries=4)
+        self.client = connect(base_url, api_key, max_retries=4)
         self.model, self.concurrency, self.sampling = model, concurrency, sampling
 
     def reply(self, episodes: list[Episode]) -> list[Reply]:

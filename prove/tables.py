@@ -122,8 +122,10 @@ def _tables(numbers: dict[str, Any]) -> Iterator[Path]:
 
 
 def _audit(section: dict[str, Any]) -> Iterator[Path]:
+    from prove.rewards import report  # needs scipy: only where there is an audit
+
     about = f"Measured: {section['tasks']} tasks of the {section['split']} worlds, seed {section['seed']}"
-    rows = {name: pd.DataFrame.from_dict(section[name], orient="index").infer_objects().round(3) for name in ("audit", "agreement")}
+    rows = {name: report.table(section[name]).round(3) for name in ("audit", "agreement")}
     yield _write("reward_audit", rows["audit"], f"{about}; near and fooled: not equivalent to the ground truth, and paid as if it were.")
     yield _write("reward_agreement", rows["agreement"], f"{about}, {section['damaged']} damaged rollouts; rank correlations.")
 

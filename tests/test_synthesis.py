@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
 from random import Random
 
 import msgspec
@@ -18,13 +18,14 @@ from prove.episode import Episode
 from prove.policies import SILENT, Oracle
 from prove.records import BadRecord, read_conversations, write_conversations
 from prove.run import RunError
-from prove.servers import Cents, Day, Moment, Month
 from prove.servers.catalog import catalogue, load
 from prove.synthesis.certify import Rejected, certify
 from prove.synthesis.dataset import PAPER_MIX, WORLDS, Plan, item, synthesize
 from prove.synthesis.dedup import THRESHOLD, features, jaccard
 from prove.synthesis.graph import _search
 from prove.synthesis.language import readings, say
+
+from .sayable import HINTS
 
 MIX = tuple(PAPER_MIX.items())
 N = 60
@@ -143,16 +144,6 @@ def test_no_query_names_a_tool(conversations):
     snake = {name for server in catalogue() for name in load(server).server.tools if "_" in name}
     said = [turn.user for c in conversations for turn in c.turns]
     assert sum(any(name in text for name in snake) for text in said) / len(said) < 0.02
-
-
-EPOCH = datetime(2025, 6, 1, tzinfo=UTC)
-HINTS = {
-    "cents": (Cents, st.integers(1, 10_000_000)),
-    "day": (Day, st.dates(date(2025, 6, 1), date(2027, 6, 1)).map(date.isoformat)),
-    "month": (Month, st.dates(date(2025, 1, 1), date(2027, 1, 1)).map(lambda d: f"{d:%Y-%m}")),
-    "count": (int, st.integers(0, 100_000)),
-    "moment": (Moment, st.integers(0, 800 * 48).map(lambda n: (EPOCH + n * timedelta(minutes=30)).isoformat().replace("+00:00", "Z"))),
-}
 
 
 @given(st.data(), st.dates(date(2026, 1, 1), date(2026, 12, 31)), st.integers())

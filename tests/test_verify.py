@@ -1,7 +1,7 @@
 """The second opinion: certified conversations pass it, every kind of damage is found, and it shares nothing with synthesis."""
 
 import json
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
 from pathlib import Path
 from random import Random
 from zipfile import ZipFile
@@ -16,7 +16,6 @@ import prove.verify
 from prove.cli import app
 from prove.display import page_html, sample
 from prove.records import Conversation, GroundTruthCall, Turn, write_conversations
-from prove.servers import Cents, Day, Moment, Month
 from prove.servers.schema import schema
 from prove.servers.session import Session
 from prove.synthesis import wording
@@ -26,6 +25,8 @@ from prove.synthesis.dataset import Plan, item
 from prove.synthesis.language import say
 from prove.verify.report import check, verify
 from prove.verify.words import heard
+
+from .sayable import HINTS
 
 edit = msgspec.structs.replace
 
@@ -198,16 +199,6 @@ def test_verification_imports_nothing_of_synthesis():
     for file in Path(prove.verify.__path__[0]).glob("*.py"):
         lines = file.read_text(encoding="utf-8").splitlines()
         assert not [line for line in lines if line.strip().startswith(("from prove.synthesis", "import prove.synthesis"))], file.name
-
-
-EPOCH = datetime(2025, 6, 1, tzinfo=UTC)
-HINTS = {
-    "cents": (Cents, st.integers(1, 10_000_000)),
-    "day": (Day, st.dates(date(2025, 6, 1), date(2027, 6, 1)).map(date.isoformat)),
-    "month": (Month, st.dates(date(2025, 1, 1), date(2027, 1, 1)).map(lambda d: f"{d:%Y-%m}")),
-    "count": (int, st.integers(0, 100_000)),
-    "moment": (Moment, st.integers(0, 800 * 48).map(lambda n: (EPOCH + n * timedelta(minutes=30)).isoformat().replace("+00:00", "Z"))),
-}
 
 
 @given(st.data(), st.dates(date(2026, 1, 1), date(2026, 12, 31)), st.integers())

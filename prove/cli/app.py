@@ -25,3 +25,12 @@ def chosen(servers: str) -> list[str]:
 
     names = [s.strip() for s in servers.split(",") if s.strip()] or catalogue()
     return [load(name).name for name in names]
+
+
+def known_split(name: str) -> str:
+    """The split named in an option. Raises LookupError for an unknown one."""
+    from prove.synthesis.dataset import WORLDS
+
+    if name not in WORLDS:
+        raise LookupError(f"there is no split {name!r}; there are: {', '.join(WORLDS)}")
+    return name

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from prove.cli.app import Seed, Servers, app, chosen, fail
+from prove.cli.app import Seed, Servers, app, chosen, fail, known_split
 
 
 @app.command(epilog="Example: `prove graph banking --explain remove_payee`")
@@ -60,14 +60,13 @@ def synthesize(
 ) -> None:
     """Make certified conversations; goes on where a killed run stopped."""
     from prove.progress import Progress
-    from prove.synthesis.dataset import PAPER_MIX, UNSEEN, WORLDS, Plan, read_rejects
+    from prove.synthesis.dataset import PAPER_MIX, UNSEEN, Plan, read_rejects
     from prove.synthesis.dataset import synthesize as make
     from prove.synthesis.llm_teacher import LLMTeacher
 
     paper = tuple(PAPER_MIX.items())
     mixes = {"multi_turn": (("multi_turn", 1),), "paper": paper, "transfer": paper}
-    if split not in WORLDS:
-        fail(f"there is no split {split!r}; there are: {', '.join(WORLDS)}")
+    known_split(split)
     if mix not in mixes:
         fail(f"there is no mix {mix!r}; there are: {', '.join(mixes)}")
     names = [name for name in chosen(servers) if mix != "transfer" or split == "heldout" or name not in UNSEEN]

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from prove.cli.app import Seed, Servers, app, chosen, fail
+from prove.cli.app import Seed, Servers, app, chosen, fail, known_split
 
 
 @app.command(epilog="Example: `prove score conversations.jsonl`, or `prove score --audit -n 200 --servers banking,email`")
@@ -39,10 +39,8 @@ def _score_cheats(n: int, servers: list[str], seed: int, split: str, picture: Pa
     from prove.progress import Progress
     from prove.rewards import agreement, audit, report
     from prove.run import write_json
-    from prove.synthesis.dataset import WORLDS
 
-    if split not in WORLDS:
-        fail(f"there is no split {split!r}; there are: {', '.join(WORLDS)}")
+    known_split(split)
     with Progress("tasks") as tell:
         tasks = audit.tasks(n, servers, seed, split, tell)  # type: ignore[arg-type]
     with Progress("policies") as tell:

@@ -16,13 +16,13 @@ from typing import Any
 import msgspec
 
 from prove.records import Conversation, GroundTruthCall, leaves
-from prove.servers.schema import bare, fields_of, ids_in, is_id, subject_of, without_none
+from prove.servers.schema import bare, fields_of, ids_in, is_id, without_none
 from prove.servers.server import Server
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected
 from prove.synthesis.language import is_money, is_month, say
 from prove.synthesis.phrases import Phrasebook, Template, phrasebook, polished
-from prove.synthesis.values import keys_shown, name_of, table_of
+from prove.synthesis.values import looked_up, name_of, table_of
 
 Span = tuple[int, int]  # where in the words something begins and ends
 
@@ -43,7 +43,7 @@ def single_out(conversation: Conversation, session: Session) -> None:
             if table_of(type(live), kind) and (others := query.mistakable(kind, key, recent.get(kind, set()))):
                 raise Rejected("ambiguous", f"{key} in {words!r}: it could be {', '.join(sorted(others))}")
         results = [session.call(c.name, c.arguments).value for c in turn.calls]
-        recent |= _shown_alone(turn.calls, live, results) | _about(wanted, live, results)
+        recent |= _found_alone(turn.calls, live, results) | _about(wanted, live, results)
         words = ""
 
 
@@ -68,15 +68,10 @@ def _about(wanted: list[tuple[Any, str]], live: Server, results: list[Any]) -> d
     return out
 
 
-def _shown_alone(calls: list[GroundTruthCall], live: Server, results: list[Any]) -> dict[Any, set[str]]:
-    """The records that a look-up, which was given none of their kind, found as the only ones."""
-    tools = [live.tools[c.name] for c in calls]
-    pairs = [(tool, subject_of(tool.returns), call, keys_shown(result)) for tool, call, result in zip(tools, calls, results, strict=True)]
-    return {
-        kind: {keys[0]}
-        for tool, kind, call, keys in pairs
-        if not tool.marks.writes and kind and kind not in tool.ids_of(call.arguments) and len(keys) == 1
-    }
+def _found_alone(calls: list[GroundTruthCall], live: Server, results: list[Any]) -> dict[Any, set[str]]:
+    """The records that a look-up found as the only ones."""
+    found = [looked_up(live.tools[c.name], c.arguments, result) for c, result in zip(calls, results, strict=True)]
+    return {kind: set(keys) for kind, keys in filter(None, found) if len(keys) == 1}
 
 
 class Query:

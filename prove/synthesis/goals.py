@@ -15,7 +15,7 @@ from prove.synthesis.language import say
 from prove.synthesis.phrases import Ask, Phrasebook, Template, value_at
 from prove.synthesis.planner import Draft, Named, Unplannable, name_record, resolve
 from prove.synthesis.teacher import Persona, Wish
-from prove.synthesis.values import NoValue, draw, keys_shown, name_of, table_of
+from prove.synthesis.values import NoValue, draw, looked_up, name_of, table_of
 
 TRIES = 40
 _CLEARINGS = 6  # refused wishes for which a way out is looked for: one that is not found early is rarely found late
@@ -206,14 +206,12 @@ class Seeker:
         server = type(goal.draft.live)
         for wish, result in zip_longest(goal.wishes, goal.results):
             tool = server.tools[wish.ask.tool]
-            named = tool.ids_of(wish.arguments)
-            kind = subject_of(tool.returns)
-            if not tool.marks.writes and kind and kind not in named:  # one record shown is what is spoken of; of several none is
-                shown = keys_shown(result)
+            if found := looked_up(tool, wish.arguments, result):  # one record is what is spoken of next; of several none is
+                kind, keys = found
                 self.recent.pop(kind, None)
-                if len(shown) == 1:
-                    self.recent[kind] = shown[0]
-            self.recent |= named
+                if len(keys) == 1:
+                    self.recent[kind] = keys[0]
+            self.recent |= tool.ids_of(wish.arguments)
             for kind in _named_twice(tool, wish.arguments):
                 self.recent.pop(kind, None)  # "that account" would be either of the two
             self.done.append(tool.name)

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from prove import run
+from prove.endpoint import connect
 
 TRIES = 6  # requests for one answer before the run stops
 LONGEST_PAUSE = 60.0  # seconds
@@ -70,12 +71,9 @@ class LLM:
         timeout: float = 120.0,
         pause: float = 0.5,
     ) -> None:
-        from openai import OpenAI  # slow to import, and only endpoints need it
-
         if not base_url.startswith(("http://", "https://")):
             raise run.RunError(f"{base_url!r} is no endpoint: give a URL such as http://localhost:8000/v1")
-        key = api_key or os.environ.get("OPENAI_API_KEY") or "none"  # local servers ask for no key
-        self.client = OpenAI(base_url=base_url, api_key=key, max_retries=0, timeout=timeout)  # retries are ours: seeded, counted
+        self.client = connect(base_url, api_key, max_retries=0, timeout=timeout)  # retries are ours: seeded, counted
         self.model, self.base_url, self.sampling, self.seed, self.pause = model, base_url, sampling or {}, seed, pause
         self.usage = Usage(prices)
         self._lock = threading.Lock()

@@ -20,6 +20,7 @@ from prove.synthesis.certify import Rejected, certify, provenance, replay_result
 from prove.synthesis.language import NUMBERS
 from prove.synthesis.llm import LLM
 from prove.synthesis.teacher import Persona, Scripted, Wish
+from prove.synthesis.wording import telling_names
 
 ASKS = 3  # times that one turn is asked for before its conversation is given up
 HOPELESS = 20  # conversations in a row that were given up: then the model will not do
@@ -149,7 +150,7 @@ def _check_words(server: type[Server], planned: Turn, turn: Turn, phrases: list[
     for draft, said, who in ((planned.user, turn.user, "the person"), (planned.reply, turn.reply, "the assistant")):
         if not said or len(said) > 3 * len(draft) + 300:
             raise Rejected("too long" if said else "empty", f"{who} says {len(said)} characters")
-        if named := sorted(name for name in _names(server) if re.search(rf"\b{name}\b", said)):
+        if named := sorted(name for name in telling_names(server) if re.search(rf"\b{name}\b", said)):
             raise Rejected("names a tool", f"{who} says {named[0]}")
         if foreign := _numbers(said) - _numbers(draft, words=True):
             raise Rejected("number from nowhere", f"{who} says {min(foreign):g}, which the draft does not")
@@ -164,12 +165,6 @@ def _check_words(server: type[Server], planned: Turn, turn: Turn, phrases: list[
         raise Rejected("answer left out", f"the assistant does not say {missing[0]!r}")
     if planned.reply.endswith("?") and "?" not in turn.reply:
         raise Rejected("question left out", "the assistant asks nothing")
-
-
-def _names(server: type[Server]) -> set[str]:
-    """The names of tools and parameters that cannot be ordinary words."""
-    names = {n for tool in server.tools.values() for n in (tool.name, *(p.name for p in tool.parameters))}
-    return {n for n in names if "_" in n}
 
 
 def _numbers(text: str, words: bool = False) -> set[float]:

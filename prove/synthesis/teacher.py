@@ -119,15 +119,14 @@ def _item_by_item(reply: Template, result: Any) -> Template:
     """A reply that says several things of each item of a list in one sentence, with that part once an item: "A at 1; B at 2"."""
     text = "".join(part for part, _ in reply.parts)
     slots = list(re.finditer(r"\{(\w+)\.[^}]*\}", text))
-    several = [name for name, n in Counter(m[1] for m in slots).items() if n > 1 and isinstance(result.get(name), list) and result[name]]
-    for name in several[:1]:
-        mine = [m for m in slots if m[1] == name]
-        before, each, after = text[: mine[0].start()], text[mine[0].start() : mine[-1].end()], text[mine[-1].end() :]
-        if re.search(r"[.!?] ", each):
-            break
-        items = [each.replace(f"{{{name}.", f"{{{name}.{i}.") for i in range(min(len(result[name]), _LISTED))]
-        return Template.parse(before + "; ".join(items) + after)
-    return reply
+    lists = (name for name, n in Counter(m[1] for m in slots).items() if n > 1 and isinstance(result.get(name), list) and result[name])
+    name = next(lists, "")
+    mine = [m for m in slots if m[1] == name]
+    each = text[mine[0].start() : mine[-1].end()] if mine else ""
+    if not each or re.search(r"[.!?] ", each):
+        return reply
+    items = [each.replace(f"{{{name}.", f"{{{name}.{i}.") for i in range(min(len(result[name]), _LISTED))]
+    return Template.parse(text[: mine[0].start()] + "; ".join(items) + text[mine[-1].end() :])
 
 
 def _sentence(wish: Wish) -> str:
@@ -138,7 +137,7 @@ def _sentence(wish: Wish) -> str:
 def label(parameter: str) -> str:
     """What to call an argument when asking for it: `payee_id` -> "payee", `to_category_id` -> "category that it goes to"."""
     words = parameter.removesuffix("_id").replace("_", " ")
-    for preposition in ("to", "from"):
-        if words.startswith(f"{preposition} "):
-            return f"{words.removeprefix(preposition).strip()} that it goes {preposition}".replace("goes from", "comes from")
+    for preposition, goes in (("to ", "goes to"), ("from ", "comes from")):
+        if words.startswith(preposition):
+            return f"{words.removeprefix(preposition)} that it {goes}"
     return f"{words} one" if words in ("new", "old") else words

@@ -50,11 +50,15 @@ def places_of(server: type[Server], hint_text: str) -> tuple[tuple[str, str], ..
     )
 
 
-def keys_shown(result: Any) -> list[str]:
-    """The keys of the records in a result: of a page of them, or of one."""
+def looked_up(tool: Tool, arguments: dict[str, Any], result: Any) -> tuple[Any, list[str]] | None:
+    """The kind of record that a read was to find, if the call names none of it, and the keys of those that it found: a page of
+    them, or one. None for any other call."""
+    kind = subject_of(tool.returns)
+    if tool.marks.writes or not kind or kind in tool.ids_of(arguments):
+        return None
     items = result.get("items", [result]) if isinstance(result, dict) else []
     keys = [next(iter(item.values()), None) for item in items if isinstance(item, dict)]
-    return [key for key in keys if isinstance(key, str)]
+    return kind, [key for key in keys if isinstance(key, str)]
 
 
 def draw(server: Server, tool: Tool, parameter: Parameter, rng: Random, values: dict[str, list[Any]]) -> Any:

@@ -17,6 +17,7 @@ import pandas as pd
 
 from prove.records import Conversation
 from prove.servers.catalog import catalogue, load
+from prove.servers.server import Server
 
 TRIGRAMS = 5000  # the ratio falls with every further text: it is always taken over so many
 _BFCL = Path(__file__).with_suffix(".toml")
@@ -50,6 +51,12 @@ def measure(queries: Sequence[str], names: Iterable[str], seed: int = 0) -> Word
     )
 
 
+def telling_names(server: type[Server]) -> set[str]:
+    """The names of a server's tools and parameters that cannot be everyday words."""
+    names = {n for tool in server.tools.values() for n in (tool.name, *(p.name for p in tool.parameters))}
+    return {n for n in names if "_" in n}
+
+
 def trigrams(text: str) -> list[tuple[str, ...]]:
     """Every three words in a row, case and punctuation ignored."""
     words = re.findall(r"[\w'@#/.-]*\w", text.casefold())
@@ -58,8 +65,7 @@ def trigrams(text: str) -> list[tuple[str, ...]]:
 
 def of_library(conversations: Iterable[Conversation]) -> Wording:
     """The wording of a data set's user turns."""
-    servers = [load(name).server for name in catalogue()]
-    names = {n for s in servers for t in s.tools.values() for n in (t.name, *(p.name for p in t.parameters))}
+    names = {n for server in catalogue() for n in telling_names(load(server).server)}
     return measure([turn.user for c in conversations for turn in c.turns], names)
 
 
