@@ -3,11 +3,11 @@
 import hashlib
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NewType
 
 import msgspec
 
-from prove.servers.schema import ids_in, subject_of
+from prove.servers.schema import ids_in
 from prove.servers.state import Base, Table, TableSpec
 from prove.servers.tools import Tool, tool_of
 
@@ -47,12 +47,14 @@ class Server:
     hidden: ClassVar[bool] = False  # not part of the library of twenty
     tables: ClassVar[dict[str, TableSpec]] = {}
     tools: ClassVar[dict[str, Tool]] = {}
+    sources: ClassVar[dict[NewType, list[Tool]]] = {}  # who hands out the ids of each type, the likeliest first
 
     def __init_subclass__(cls) -> None:
         cls.tables = {name: spec for name, spec in vars(cls).items() if isinstance(spec, TableSpec)}
         methods = (m for m in vars(cls).values() if hasattr(m, "__prove__"))
         cls.tools = {tool.name: tool for tool in map(tool_of, methods)}
-        _say_where_ids_come_from(cls.tools)
+        cls.sources = {id_type: _sources(id_type, cls.tools) for t in cls.tools.values() for id_type in t.produces}
+        _say_where_ids_come_from(cls)
 
     def __init__(self, tables: dict[str, Table[Any]], clock: Clock) -> None:
         self.state = tables
@@ -74,26 +76,26 @@ class Server:
         """Called after the clock has moved: make happen what has become due."""
 
 
-def _say_where_ids_come_from(tools: dict[str, Tool]) -> None:
+def _say_where_ids_come_from(server: type[Server]) -> None:
     """Add to each id parameter's description the tools that hand out such ids, the likeliest first."""
-    for tool in tools.values():
+    for tool in server.tools.values():
         for parameter in tool.parameters:
             spec = tool.input_schema["properties"][parameter.name]
             spec = spec.get("items", spec)
             for id_type in ids_in(parameter.hint):
-                sources = sources_of(id_type, tools)[:2]
+                sources = server.sources.get(id_type, [])[:2]
                 if sources and spec.get("description", "").startswith("the id of"):
                     spec["description"] += f", from {' or '.join(t.name for t in sources)}"
 
 
-def sources_of(id_type: Any, tools: dict[str, Tool]) -> list[Tool]:
+def _sources(id_type: NewType, tools: dict[str, Tool]) -> list[Tool]:
     """The tools whose results hold ids of that type which they did not need to be told, likeliest first: a read before
     a write, one that destroys nothing, a tool about such records before one that mentions them, one that needs few
     arguments before one that needs many."""
 
     def effort(tool: Tool) -> tuple[bool, bool, bool, int]:
         marks, required = tool.marks, sum(p.required for p in tool.parameters)
-        return marks.writes, marks.destructive, subject_of(tool.returns) is not id_type, required
+        return marks.writes, marks.destructive, tool.subject is not id_type, required
 
     return sorted((t for t in tools.values() if id_type in t.produces - t.consumes), key=effort)
 

@@ -9,7 +9,7 @@ from typing import Any, NewType, TypeVar, get_type_hints
 import msgspec
 
 from prove.servers.errors import ToolError
-from prove.servers.schema import bare, ids_in, is_id, is_secret, metas, schema
+from prove.servers.schema import bare, ids_in, is_id, is_secret, metas, schema, subject_of
 
 _YEARS = (1900, 2199)
 
@@ -49,16 +49,9 @@ class Parameter(msgspec.Struct, frozen=True):
     name: str
     hint: Any
     required: bool
-    default: Any = None
-
-    @property
-    def id_type(self) -> NewType | None:
-        core = bare(self.hint)
-        return core if is_id(core) else None
-
-    @property
-    def secret(self) -> bool:
-        return is_secret(self.hint)
+    default: Any
+    id_type: NewType | None  # of the record that it names
+    secret: bool
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -75,6 +68,7 @@ class Tool(msgspec.Struct, frozen=True):
     output_schema: dict[str, Any]
     consumes: frozenset[NewType]  # the ids in its required parameters
     produces: frozenset[NewType]  # the ids in its result
+    subject: NewType | None  # the key of the records that its result is about
 
     def ids_of(self, arguments: dict[str, Any]) -> dict[NewType, str]:
         """The records that a call is about: the ids among its arguments, by type."""
@@ -170,10 +164,7 @@ def tool_of(function: Callable[..., Any]) -> Tool:
     """Read a marked method. Raises TypeError for a signature that makes no flat, described schema."""
     name, signature = function.__name__, inspect.signature(function)
     hints = get_type_hints(function, include_extras=True)
-    parameters = tuple(
-        Parameter(p.name, hints[p.name], p.default is p.empty, None if p.default is p.empty else p.default)
-        for p in list(signature.parameters.values())[1:]
-    )
+    parameters = tuple(_parameter(p, hints[p.name]) for p in list(signature.parameters.values())[1:])
     fields = [(p.name, p.hint) if p.required else (p.name, p.hint, p.default) for p in parameters]
     properties = {p.name: _property(name, p) for p in parameters}
     return Tool(
@@ -193,7 +184,13 @@ def tool_of(function: Callable[..., Any]) -> Tool:
         output_schema=schema(hints["return"], nullable=True),
         consumes=frozenset().union(*(ids_in(p.hint) for p in parameters if p.required)),
         produces=frozenset(ids_in(hints["return"])),
+        subject=subject_of(hints["return"]),
     )
+
+
+def _parameter(declared: inspect.Parameter, hint: Any) -> Parameter:
+    required, core = declared.default is declared.empty, bare(hint)
+    return Parameter(declared.name, hint, required, None if required else declared.default, core if is_id(core) else None, is_secret(hint))
 
 
 def _property(tool: str, parameter: Parameter) -> dict[str, Any]:

@@ -33,21 +33,23 @@ class Rejected(Exception):
 
 
 class Run(msgspec.Struct):
-    """One execution of some of a conversation's calls: which refused, what they returned, and the end state."""
+    """One execution of a conversation's calls, some of them maybe: whether all succeeded, what they returned, and the end state."""
 
     ok: bool
     results: dict[str, Any]
     outcome: str
+    before: list[Session] = []  # as it was before each call; only of the whole
 
 
 def certify(conversation: Conversation) -> Conversation:
     """The conversation with origins, order and certificate filled in. Raises `Rejected`."""
     session = home(conversation)
-    results = replay(conversation, session)
+    before: list[Session] = []
+    results = replay(conversation, session, before)
     traced = provenance(conversation, results)
-    whole = Run(True, results, session.outcome())
+    whole = Run(True, results, session.outcome(), before)
     calls = traced.calls
-    necessity = {c.id: _loss_without(traced, c, whole) for c in calls}
+    necessity = {c.id: _loss_without(traced, i, whole) for i, c in enumerate(calls)}
     implicit = [[a.id, b.id] for a, b in _unshown_orders(traced, whole)]
     order = {c.id: sorted({*_sources(c), *(a for a, b in implicit if b == c.id)}) for c in calls}
     turns = [msgspec.structs.replace(t, calls=[msgspec.structs.replace(c, after=order[c.id]) for c in t.calls]) for t in traced.turns]
@@ -60,14 +62,17 @@ def home(conversation: Conversation) -> Session:
     return Session.open(conversation.server, conversation.seed, only=conversation.tools)
 
 
-def replay(conversation: Conversation, session: Session) -> dict[str, Any]:
-    """Run everything in order on a fresh session; returns each ground-truth call's result. Raises `Rejected`."""
+def replay(conversation: Conversation, session: Session, befores: list[Session] | None = None) -> dict[str, Any]:
+    """Run everything in order on a fresh session; returns each ground-truth call's result, and adds to `befores` the session as it
+    was before each of them. Raises `Rejected`."""
     results = {}
     for turn in conversation.turns:
         session.advance(minutes=turn.minutes_later)
         before = session.outcome()
         for call in turn.calls:
             _expect_failures(turn, call.id, session)
+            if befores is not None:
+                befores.append(session.fork())
             result = session.call(call.name, call.arguments)
             if not result.ok:
                 raise Rejected("replay", f"{call.name}({call.arguments}) -> {result.text}")
@@ -167,12 +172,11 @@ def _sources(call: GroundTruthCall) -> set[str]:
 # --- necessity and order
 
 
-def execute(conversation: Conversation, order: Sequence[GroundTruthCall]) -> Run:
-    """Run some calls in some order on a fresh session, each in the time of its own turn."""
-    session = home(conversation)
-    start = session.clock.now
-    late = _minutes(conversation)
-    results, ok = {}, True
+def _execute(conversation: Conversation, whole: Run, i: int, order: Sequence[GroundTruthCall]) -> Run:
+    """Run other calls in place of those from the i-th on, each in the time of its own turn."""
+    session = whole.before[i].fork()
+    start, late = session.worlds[conversation.server].start, _minutes(conversation)
+    results, ok = {c.id: whole.results[c.id] for c in conversation.calls[:i]}, True
     for call in order:
         due = late[call.id] - (session.clock.now - start).total_seconds() / 60
         if due > 0:
@@ -193,11 +197,12 @@ def _minutes(conversation: Conversation) -> dict[str, int]:
     return out
 
 
-def _loss_without(conversation: Conversation, call: GroundTruthCall, whole: Run) -> str:
-    """What is lost if one call is left out: "origin", "refusal", "state" or "answer". Raises `Rejected` for nothing."""
-    if any(call.id in _sources(other) for other in conversation.calls):
+def _loss_without(conversation: Conversation, i: int, whole: Run) -> str:
+    """What is lost if the i-th call is left out: "origin", "refusal", "state" or "answer". Raises `Rejected` for nothing."""
+    call, calls = conversation.calls[i], conversation.calls
+    if any(call.id in _sources(other) for other in calls):
         return "origin"
-    run = execute(conversation, [c for c in conversation.calls if c.id != call.id])
+    run = _execute(conversation, whole, i, calls[i + 1 :])
     if not run.ok:
         return "refusal"
     if run.outcome != whole.outcome:
@@ -224,7 +229,7 @@ def _unshown_orders(conversation: Conversation, whole: Run) -> Iterator[tuple[Gr
             if earlier in along or (earlier.name in reads and later.name in reads):
                 continue
             staying = [c for c in calls[i:j] if c not in along]
-            run = execute(conversation, [*calls[:i], *along, later, *staying, *calls[j + 1 :]])
+            run = _execute(conversation, whole, i, [*along, later, *staying, *calls[j + 1 :]])
             same = run.outcome == whole.outcome and _same_results(run, whole, later, earlier) and _answered(conversation, run)
             if not run.ok or not same:
                 needs[later.id].add(earlier.id)

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from prove.records import Answer, Attempt, Level, leaves
-from prove.servers.schema import subject_of
 from prove.servers.tools import Tool
 from prove.synthesis.language import say
 from prove.synthesis.phrases import Ask, Phrasebook, Template, value_at
@@ -133,21 +132,21 @@ class Seeker:
 
     def _try(self, draft: Draft, ask: Ask, level: Level, later: bool) -> Goal | None:
         """Ground the ask in the live state, look up what it names, and do it. None if anything stands in the way."""
+        before = draft.outcome()
         trial, tool = draft.fork(), type(draft.live).tools[ask.tool]
         try:
             wish = self._wish(trial, ask, tool, level, later)
         except (NoValue, Unplannable):
             return None
-        before = trial.session.outcome() if tool.marks.writes else ""
-        seen = {leaf for result in trial.results for leaf in leaves(result)}
         result = trial.call(ask.tool, wish.arguments)
         if not result.ok or len(trial.calls) - len(draft.calls) > self.max_calls:
             return None
         if tool.marks.writes:
-            return Goal((wish,), trial, (result.value,), []) if trial.session.outcome() != before else None
+            return Goal((wish,), trial, (result.value,), []) if trial.outcome() != before else None
         if result.value.get("total") == 0:
             return None  # an empty list answers nothing
         answers = self._answers(ask, trial, result.value)
+        seen = {leaf for result in trial.results[:-1] for leaf in leaves(result)}
         new = [a for a in answers if not a.leaves <= seen]
         return Goal((wish,), trial, (result.value,), answers) if new else None
 
@@ -217,7 +216,7 @@ class Seeker:
             self.done.append(tool.name)
         last, given = server.tools[goal.wishes[-1].ask.tool], goal.wishes[-1].arguments
         if last.marks.writes and goal.results and isinstance(goal.results[-1], dict):
-            kind, key = subject_of(last.returns), next(iter(goal.results[-1].values()))
+            kind, key = last.subject, next(iter(goal.results[-1].values()))
             table = table_of(server, kind) if kind and isinstance(key, str) else None
             made = table and key not in goal.draft.live.state[table].base.records
             if made and kind not in last.ids_of(given):  # it is what one speaks of next, unless one of its kind was named for it

@@ -14,7 +14,7 @@ import msgspec
 from prove.records import GroundTruthCall
 from prove.servers import Query
 from prove.servers.schema import bare, fields_of, is_id, without_none
-from prove.servers.server import Server, sources_of
+from prove.servers.server import Server
 from prove.servers.session import Result, Session
 from prove.servers.tools import Parameter, Tool
 from prove.synthesis.language import is_money, say
@@ -34,20 +34,28 @@ class Draft:
         self.calls: list[GroundTruthCall] = []
         self.results: list[Any] = []
         self.known: set[str] = set()  # texts that the assistant has seen in results
+        self._outcome = ""
 
     def fork(self) -> "Draft":
         copy = Draft(self.server, self.book, self.session.fork())
-        copy.calls, copy.results, copy.known = [*self.calls], [*self.results], {*self.known}
+        copy.calls, copy.results, copy.known, copy._outcome = [*self.calls], [*self.results], {*self.known}, self._outcome
         return copy
 
     @property
     def live(self) -> Server:
         return self.session.servers[self.server]
 
+    def outcome(self) -> str:
+        """The session's outcome, looked at once after each write."""
+        self._outcome = self._outcome or self.session.outcome()
+        return self._outcome
+
     def call(self, tool: str, arguments: dict[str, Any]) -> Result:
         """Run a call; one that succeeds joins the ground truth."""
         result = self.session.call(tool, arguments)
         if result.ok:
+            if type(self.live).tools[tool].marks.writes:
+                self._outcome = ""
             value = result.value
             self.calls.append(GroundTruthCall(f"c{len(self.calls) + 1}", tool, arguments))
             self.results.append(value)
@@ -95,13 +103,15 @@ def name_record(draft: Draft, id_type: NewType, key: str, rng: Random) -> Named:
 
 def _unique(record: Any, slots: set[str], rows: Any) -> bool:
     """Whether no other record agrees in all of these fields, days compared as days and case ignored."""
-    signature = _signature(record, slots)
-    return sum(_signature(other, slots) == signature for other in rows) == 1
+    heard = [(slot, _heard(getattr(record, slot))) for slot in slots]
+    alike = [r for r in rows if r is not record]
+    for slot, value in heard:
+        alike = [r for r in alike if _heard(getattr(r, slot)) == value]
+    return not alike
 
 
-def _signature(record: Any, slots: set[str]) -> tuple[Any, ...]:
-    values = (getattr(record, s) for s in sorted(slots))
-    return tuple(v.casefold() if isinstance(v, str) else v.date() if hasattr(v, "hour") else v for v in values)
+def _heard(value: Any) -> Any:
+    return value.casefold() if isinstance(value, str) else value.date() if isinstance(value, datetime) else value
 
 
 def _fill_mention(draft: Draft, template: Template, record: Any, hints: dict[str, Any], rng: Random) -> Named:
@@ -133,8 +143,7 @@ def resolve(draft: Draft, id_type: NewType, key: str, named: Named, rng: Random,
         return
     if depth == 0:
         raise Unplannable(f"the way to {key} is too long")
-    tools = type(draft.live).tools
-    for tool in (t for t in sources_of(id_type, tools) if not t.marks.writes):
+    for tool in (t for t in type(draft.live).sources.get(id_type, []) if not t.marks.writes):
         for arguments in _lookups(draft, tool, named, rng, depth):
             if any(_shows(seen, key, named) for seen in draft.results):
                 return  # looking up its owner has shown it

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from prove.servers import Query
-from prove.servers.schema import bare, fields_of, is_id, metas, named_types, subject_of, without_none
+from prove.servers.schema import bare, fields_of, is_id, metas, named_types, without_none
 from prove.servers.server import Server
 from prove.servers.tools import Parameter, Tool
 from prove.synthesis.language import is_money, is_month
@@ -53,7 +53,7 @@ def places_of(server: type[Server], hint_text: str) -> tuple[tuple[str, str], ..
 def looked_up(tool: Tool, arguments: dict[str, Any], result: Any) -> tuple[Any, list[str]] | None:
     """The kind of record that a read was to find, if the call names none of it, and the keys of those that it found: a page of
     them, or one. None for any other call."""
-    kind = subject_of(tool.returns)
+    kind = tool.subject
     if tool.marks.writes or not kind or kind in tool.ids_of(arguments):
         return None
     items = result.get("items", [result]) if isinstance(result, dict) else []
@@ -113,7 +113,7 @@ def _from_records(server: Server, places: tuple[tuple[str, str], ...], rng: Rand
 
 def _query(server: Server, tool: Tool, rng: Random) -> str:
     """Words that find something: a short text of a record of the kind that the tool lists, as the list shows it."""
-    table = table_of(type(server), subject_of(tool.returns))
+    table = table_of(type(server), tool.subject)
     rows = list(server.state[table]) if table else []
     shown = [f for f, hint in item_fields(tool.returns).items() if bare(hint) is str]
     texts = [t for f in shown if rows and isinstance(t := getattr(rng.choice(rows), f, None), str) and 0 < len(t) <= 40]

@@ -1,5 +1,6 @@
 """Calendars of one person. Times are in UTC; a series keeps its hour in the time zone of its calendar, through summer and winter."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -201,7 +202,7 @@ class Calendars(Server):
         first = first_day or self.today
         end = first + (timedelta(days=days) if days else LAID_OUT if event_id else timedelta(days=7))
         events = [self.events.get(event_id)] if event_id else self._in_calendar(calendar_id)
-        found = (o for e in events for o, _ in self._times(e) if first <= o.start.date() < end)
+        found = (_occurrence(t) for e in events for t in self._times(e) if first <= t.start.date() < end)
         return page(sorted(found, key=lambda o: (o.start, o.event_id)), limit, Occurrence)
 
     @read
@@ -344,7 +345,7 @@ class Calendars(Server):
         busy = _merged(span for person in people for span in self._busy(person))
         starts = (_day(first_day)[0] + timedelta(minutes=30 * n) for n in range(48 * days))
         spans = [(start, start + timedelta(minutes=duration)) for start in starts if start >= self.now]
-        free = (s for s in spans if all(_in_working_hours(s, p.zone) for p in people) and not any(_overlap(s, b) for b in busy))
+        free = (s for s in spans if all(_in_working_hours(s, p.zone) for p in people) and not _meets(s, busy))
         return page((Slot(*s) for s in free), limit, Slot)
 
     # --- rules
@@ -361,7 +362,7 @@ class Calendars(Server):
         person = self.people.find(guest.email)
         if guest.answer != "needs_action" or person is None or not person.answers:
             return guest
-        next_time = min(span for _, span in self._times(event) if span[1] > self.now)
+        next_time = min(span for span in map(_span, self._times(event)) if span[1] > self.now)
         taken = any(_overlap(_span(a), next_time) for a in self.appointments.where(email=person.email))
         return structs.replace(guest, answer="declined" if taken else "accepted")
 
@@ -431,25 +432,23 @@ class Calendars(Server):
         if restart:
             self.lay_out(event)
 
-    def _times(self, event: Event) -> Iterator[tuple[Occurrence, Span]]:
-        """When an event takes place."""
+    def _times(self, event: Event) -> list[Event] | list[Instance]:
+        """When an event takes place: as itself, or as the instances of a series."""
         if event.recurrence is None:
-            yield Occurrence(event.event_id, None, event.summary, event.start, event.start.date()), _span(event)
-        for i in self.instances.where(event_id=event.event_id):
-            if i.status != "cancelled":
-                yield Occurrence(i.event_id, i.instance_id, i.summary, i.start, i.day), _span(i)
+            return [event]
+        return [i for i in self.instances.where(event_id=event.event_id) if i.status != "cancelled"]
 
     def _lies_ahead(self, event: Event) -> bool:
-        return any(span[1] > self.now for _, span in self._times(event))
+        return any(_span(t)[1] > self.now for t in self._times(event))
 
     def _with_overlaps(self, event: Event) -> Booked:
-        times = [span for _, span in self._times(event) if span[1] > self.now]
+        mine = _merged(span for span in map(_span, self._times(event)) if span[1] > self.now)
         others = (e for e in self.events if e.event_id != event.event_id and _engages(e, self._me().email))
-        found = [o for e in others for o, span in self._times(e) if any(_overlap(span, t) for t in times)]
+        found = [_occurrence(t) for e in others for t in self._times(e) if _meets(_span(t), mine)]
         return Booked(event, sorted(found, key=lambda o: (o.start, o.event_id))[:5])
 
     def _busy(self, person: Person) -> list[Span]:
-        engaged = (span for e in self.events if _engages(e, person.email) for _, span in self._times(e))
+        engaged = (_span(t) for e in self.events if _engages(e, person.email) for t in self._times(e))
         return [*(_span(a) for a in self.appointments.where(email=person.email)), *engaged]
 
 
@@ -474,6 +473,12 @@ def _span(what: Appointment | Event | Instance) -> Span:
     return what.start, what.start + timedelta(minutes=what.duration)
 
 
+def _occurrence(what: Event | Instance) -> Occurrence:
+    if isinstance(what, Event):
+        return Occurrence(what.event_id, None, what.summary, what.start, what.start.date())
+    return Occurrence(what.event_id, what.instance_id, what.summary, what.start, what.day)
+
+
 def _day(day: date) -> Span:
     midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
     return midnight, midnight + timedelta(days=1)
@@ -481,6 +486,12 @@ def _day(day: date) -> Span:
 
 def _overlap(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
+
+
+def _meets(span: Span, busy: list[Span]) -> bool:
+    """Whether a span overlaps one of those, which are in order and apart (`_merged`)."""
+    begun = bisect_left(busy, (span[1],))  # so many begin before it ends
+    return begun > 0 and span[0] < busy[begun - 1][1]
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
