@@ -46,6 +46,16 @@ def leaves(value: Any, field: str = "") -> Iterator[tuple[str, Any]]:
         yield field, value
 
 
+def paths(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every (dotted path, scalar) of a result, list positions counted from 0."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    if items is None:
+        yield path, value
+        return
+    for key, item in items:
+        yield from paths(item, f"{path}.{key}" if path else str(key))
+
+
 class Attempt(msgspec.Struct, frozen=True):
     """A call that fails before the assistant recovers: part of the conversation shown, not of the ground truth."""
 

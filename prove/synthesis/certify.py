@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from prove.records import Certificate, Conversation, GroundTruthCall, Turn, leaves
+from prove.records import Certificate, Conversation, GroundTruthCall, Turn, leaves, paths
 from prove.servers.catalog import load
 from prove.servers.server import Server
 from prove.servers.session import Session
@@ -110,7 +110,7 @@ def provenance(conversation: Conversation, results: dict[str, Any]) -> Conversat
             parameters = {p.name: p for p in server.tools[call.name].parameters}
             origin = {n: _origin(v, parameters[n], conversation, server, words, seen, today) for n, v in call.arguments.items()}
             calls.append(msgspec.structs.replace(call, origin=origin))
-            seen += [(call.id, path, value) for path, value in _paths(results[call.id])]
+            seen += [(call.id, path, value) for path, value in paths(results[call.id])]
         turns.append(msgspec.structs.replace(turn, calls=calls))
     return msgspec.structs.replace(conversation, turns=turns)
 
@@ -151,16 +151,6 @@ def _said(value: Any, vocabulary: dict[str, str] | None, words: str) -> str:
     if isinstance(value, str) and value.replace("_", " ").casefold() in heard:
         return "user: choice in words"
     return ""
-
-
-def _paths(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every (dotted path, scalar) of a result, list positions counted from 0."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
-    if items is None:
-        yield path, value
-        return
-    for key, item in items:
-        yield from _paths(item, f"{path}.{key}" if path else str(key))
 
 
 def _sources(call: GroundTruthCall) -> set[str]:

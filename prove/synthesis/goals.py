@@ -2,23 +2,26 @@
 
 import re
 from collections import Counter
+from collections.abc import Collection, Iterator
 from itertools import zip_longest
 from random import Random
 from typing import Any
 
 import msgspec
 
-from prove.records import Answer, Attempt, Level, leaves
+from prove.records import Answer, Attempt, Level, leaves, paths
+from prove.servers.errors import Code
 from prove.servers.tools import Tool
 from prove.synthesis.language import say
 from prove.synthesis.phrases import Ask, Phrasebook, Template, value_at
 from prove.synthesis.planner import Draft, Named, Unplannable, name_record, resolve
 from prove.synthesis.teacher import Persona, Wish
 from prove.synthesis.values import NoValue, draw, looked_up, name_of, table_of
+from prove.synthesis.wander import refusing
 
 TRIES = 40
 _CLEARINGS = 6  # refused wishes for which a way out is looked for: one that is not found early is rarely found late
-_BLOCKED = {"failed_precondition", "resource_exhausted"}
+_BLOCKED: tuple[Code, ...] = ("failed_precondition", "resource_exhausted")
 
 
 class Goal(msgspec.Struct, frozen=True):
@@ -37,6 +40,11 @@ def _named_twice(tool: Tool, arguments: dict[str, Any]) -> set[Any]:
     """The id types of which a call names two records: a transfer from one account to another."""
     kinds = Counter(p.id_type for p in tool.parameters if p.id_type and p.name in arguments)
     return {kind for kind, n in kinds.items() if n > 1}
+
+
+def _tells(value: Any, why: str) -> bool:
+    """Whether a message names that value."""
+    return isinstance(value, str | int) and re.search(rf"(?<![\w-]){re.escape(str(value))}(?![\w-])", why) is not None
 
 
 class Seeker:
@@ -71,8 +79,8 @@ class Seeker:
     def blocked(self, draft: Draft, focus: str | None) -> Goal | None:
         """A wish that the state refuses until another tool has cleared the way: [wish, what clears it]."""
         hopeless = 0
-        for _ in range(TRIES):
-            refused = self._refused(draft, self._ask(draft, focus, writes=True))
+        for ask in self._asks_refused(draft, focus, "failed_precondition"):
+            refused = self._refused(draft, ask)
             if refused is None or refused[2] != "failed_precondition":
                 continue
             if hopeless == _CLEARINGS:
@@ -80,7 +88,7 @@ class Seeker:
             hopeless += 1
             wish, attempt_draft, code, _ = refused
             clearing = self._clearing(attempt_draft, wish)
-            if clearing:
+            if clearing and clearing.draft.outcome() != draft.outcome():  # not: freeze it, then unfreeze it
                 attempt = Attempt(clearing.draft.calls[-2].id, wish.ask.tool, wish.arguments, code)
                 goal = Goal((wish, *clearing.wishes), clearing.draft, clearing.results, clearing.answers, [attempt], blocked=True)
                 self._remember(goal)
@@ -89,12 +97,12 @@ class Seeker:
 
     def impossible(self, draft: Draft, focus: str | None) -> Goal | None:
         """A wish that cannot be met, with the read that shows why."""
-        for _ in range(TRIES):
-            refused = self._refused(draft, self._ask(draft, focus, writes=True))
+        for ask in self._asks_refused(draft, focus, *_BLOCKED):
+            refused = self._refused(draft, ask)
             if refused is None or refused[2] not in _BLOCKED:
                 continue
             wish, trial, code, why = refused
-            answers = self._look_why(trial, wish, why)
+            answers = self._shown_why(trial, len(draft.calls), wish, why) or self._look_why(trial, wish, why)
             if answers:
                 self.done.append(wish.ask.tool)
                 return Goal((wish,), trial, (), answers, [Attempt("", wish.ask.tool, wish.arguments, code)], why_not=why)
@@ -117,13 +125,13 @@ class Seeker:
 
     # --- one try
 
-    def _ask(self, draft: Draft, focus: str | None, level: Level = "complete", writes: bool = False) -> Ask:
-        """A thing to ask for, that this level can express: of the tool in focus if there is one, else preferably about a
-        record that the conversation has touched, and preferably not asked for yet."""
+    def _ask(self, draft: Draft, focus: str | None, level: Level = "complete", among: Collection[str] | None = None) -> Ask:
+        """A thing to ask for, that this level can express: of the tool in focus if there is one, else of one among some, preferably
+        about a record that the conversation has touched, and preferably not asked for yet."""
         tools, fitting = type(draft.live).tools, self.book.asks_at[level]
         if focus in fitting:
             return self.rng.choice(fitting[focus])
-        names = [name for name in fitting if tools[name].marks.writes or not writes]
+        names = [name for name in fitting if among is None or name in among]
         likely = (5.0 if tools[name].consumes & self.recent.keys() else 1.0 for name in names)
         weights = [weight * 0.2 ** self.done.count(name) for name, weight in zip(names, likely, strict=True)]
         return self.rng.choice(fitting[self.rng.choices(names, weights)[0]])
@@ -224,11 +232,15 @@ class Seeker:
 
     # --- when it does not work
 
+    def _asks_refused(self, draft: Draft, focus: str | None, *codes: Code) -> Iterator[Ask]:
+        """Things to ask for that a state can refuse with such a code; none if that is not so of the tool in focus."""
+        among = refusing(draft.server, *codes) & self.book.asks_at["complete"].keys()
+        if focus is None or focus in among:
+            yield from (self._ask(draft, focus, among=among) for _ in range(TRIES if among else 0))
+
     def _refused(self, draft: Draft, ask: Ask) -> tuple[Wish, Draft, Any, str] | None:
         """A wish whose call the state refuses: (wish, draft with the look-ups done, code, message)."""
         trial, tool = draft.fork(), type(draft.live).tools[ask.tool]
-        if not tool.marks.writes:
-            return None
         try:
             wish = self._wish(trial, ask, tool, "complete", later=False)
         except (NoValue, Unplannable):
@@ -256,6 +268,16 @@ class Seeker:
             self.recent, self.terse = kept, False
         return None
 
+    def _shown_why(self, trial: Draft, since: int, wish: Wish, why: str) -> list[Answer]:
+        """What the wish's own look-ups have shown of its records that explains the refusal."""
+        keys = set(type(trial.live).tools[wish.ask.tool].ids_of(wish.arguments).values())
+        for call, result in zip(trial.calls[since:], trial.results[since:], strict=True):
+            for path, value in paths(result):
+                about = value_at(result, path.rpartition(".")[0]) if "." in path else result
+                if value not in keys and isinstance(about, dict) and keys & set(map(str, about.values())) and _tells(value, why):
+                    return [Answer(call.id, path, value)]
+        return []
+
     def _look_why(self, trial: Draft, wish: Wish, why: str) -> list[Answer]:
         """Read the record that stands in the way; returns what of it explains the refusal."""
         tools = type(trial.live).tools
@@ -267,8 +289,7 @@ class Seeker:
                 continue
             arguments = {p.name: mine[p.id_type] for p in needed if p.id_type}
             result = trial.session.call(tool.name, arguments)
-            shown = [(f, v) for f, v in result.value.items() if isinstance(v, str | int) and (f, v) not in seen] if result.ok else []
-            telling = [(f, v) for f, v in shown if re.search(rf"(?<![\w-]){re.escape(str(v))}(?![\w-])", why)]
+            telling = [(f, v) for f, v in result.value.items() if _tells(v, why) and (f, v) not in seen] if result.ok else []
             if telling:
                 trial.call(tool.name, arguments)
                 return [Answer(trial.calls[-1].id, f, v) for f, v in telling]

@@ -4,6 +4,7 @@
 follow, and is what the figure of the machine is drawn from.
 """
 
+from collections.abc import Callable
 from random import Random
 from typing import Literal
 
@@ -81,6 +82,7 @@ class Machine:
         self.seeker = Seeker(self.book, self.persona, rng, shape.max_calls)
         self.limits = Limits()
         self.focus = focus
+        self.owed: Callable[[Draft, str | None], Goal | None] | None = None  # a failure that was due and not found
         self.turns: list[Turn] = []
         self.path: list[State] = []
         self.queries, self.wanted = 0, self._how_many()
@@ -161,12 +163,16 @@ class Machine:
         return "ask"
 
     def _failing(self) -> Goal | None:
-        """A wish in whose way something stands, or one that cannot be met, in the shape's shares of complete queries."""
+        """A wish in whose way something stands, or one that cannot be met, in the shape's shares of complete queries; one that is
+        not found now is looked for again at the next."""
         roll, shape = self.rolls["failure"], self.shape
-        if roll >= shape.alternative + shape.impossible:
+        if roll < shape.alternative + shape.impossible:
+            self.owed = self.seeker.blocked if roll < shape.alternative else self.seeker.impossible
+        if self.owed is None:
             return None
-        seek = self.seeker.blocked if roll < shape.alternative else self.seeker.impossible
-        return (seek(self.draft, self.focus) if self.focus else None) or seek(self.draft, None)
+        goal = (self.owed(self.draft, self.focus) if self.focus else None) or self.owed(self.draft, None)
+        self.owed = None if goal else self.owed
+        return goal
 
     # --- turn
 

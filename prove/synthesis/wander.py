@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from prove.servers.catalog import load
+from prove.servers.errors import Code
 from prove.servers.session import Result, Session
 from prove.servers.tools import Tool
 from prove.synthesis.values import NoValue, draw
@@ -68,6 +69,14 @@ def with_mistake(arguments: dict[str, Any], rng: Random) -> dict[str, Any]:
     if kind == 1 and re.match(r"\d{4}-\d\d", str(arguments[name])):
         return {**arguments, name: rng.choice(("9999", "0001")) + str(arguments[name])[4:]}  # where date arithmetic ends
     return {**arguments, name: {"nested": True} if kind == 1 else "XXX-0"}
+
+
+@cache
+def refusing(server: str, *codes: Code) -> frozenset[str]:
+    """The writes in whose way the state of a world can stand: they have refused, with such a code, arguments that were fine."""
+    session, calls = Session.open(server, 0), 25 * len(load(server).server.tools)
+    visits = wander(session, server, calls, Random(server), mistakes=0)
+    return frozenset(v.tool.name for v in visits if v.tool.marks.writes and v.result.code in codes)
 
 
 @cache
