@@ -22,7 +22,7 @@ from prove.servers.session import Session
 from prove.synthesis.certify import Rejected
 from prove.synthesis.language import is_money, is_month, say
 from prove.synthesis.phrases import Phrasebook, Template, phrasebook, polished
-from prove.synthesis.values import looked_up, name_of, table_of
+from prove.synthesis.values import key_type, name_of, shown_alone, table_of
 
 Span = tuple[int, int]  # where in the words something begins and ends
 
@@ -43,7 +43,7 @@ def single_out(conversation: Conversation, session: Session) -> None:
             if table_of(type(live), kind) and (others := query.mistakable(kind, key, recent.get(kind, set()))):
                 raise Rejected("ambiguous", f"{key} in {words!r}: it could be {', '.join(sorted(others))}")
         results = [session.call(c.name, c.arguments).value for c in turn.calls]
-        recent |= _found_alone(turn.calls, live, results) | _about(wanted, live, results)
+        recent |= {kind: {key} for kind, key in shown_alone(live, results).items()} | _about(wanted, live, results)
         words = ""
 
 
@@ -60,18 +60,12 @@ def _about(wanted: list[tuple[Any, str]], live: Server, results: list[Any]) -> d
     out: dict[Any, set[str]] = {}
     for kind, key in wanted:
         out.setdefault(kind, set()).add(key)
-    for rows in live.state.values():
-        kind = next(iter(fields_of(rows.spec.record).values()))
+    for table, rows in live.state.items():
+        kind = key_type(type(live), table)
         made = {key for key, (before, after) in rows.changes().items() if before is None and after is not None} & shown
         if is_id(kind) and made and kind not in out:
             out[kind] = made
     return out
-
-
-def _found_alone(calls: list[GroundTruthCall], live: Server, results: list[Any]) -> dict[Any, set[str]]:
-    """The records that a look-up found as the only ones."""
-    found = [looked_up(live.tools[c.name], c.arguments, result) for c, result in zip(calls, results, strict=True)]
-    return {kind: set(keys) for kind, keys in filter(None, found) if len(keys) == 1}
 
 
 class Query:

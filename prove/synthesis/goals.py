@@ -1,9 +1,7 @@
 """What somebody could want next: goals that the live world can grant, or visibly cannot, found by trying them out."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator
-from itertools import zip_longest
 from random import Random
 from typing import Any
 
@@ -13,33 +11,16 @@ from prove.records import Answer, Attempt, Level, leaves, paths
 from prove.servers.errors import Code
 from prove.servers.tools import Tool
 from prove.synthesis.language import say
+from prove.synthesis.memory import Goal, Memory
 from prove.synthesis.phrases import Ask, Phrasebook, Template, value_at
 from prove.synthesis.planner import Draft, Named, Unplannable, name_record, resolve
 from prove.synthesis.teacher import Persona, Wish
-from prove.synthesis.values import NoValue, draw, looked_up, name_of, table_of
+from prove.synthesis.values import NoValue, draw, name_of
 from prove.synthesis.wander import refusing
 
 TRIES = 40
 _CLEARINGS = 6  # refused wishes for which a way out is looked for: one that is not found early is rarely found late
 _BLOCKED: tuple[Code, ...] = ("failed_precondition", "resource_exhausted")
-
-
-class Goal(msgspec.Struct, frozen=True):
-    """One query's worth: what is wished, and the draft in which it has been done."""
-
-    wishes: tuple[Wish, ...]
-    draft: Draft
-    results: tuple[Any, ...]
-    answers: list[Answer]
-    attempts: list[Attempt] = []
-    blocked: bool = False  # the second wish clears the way for the first
-    why_not: str = ""  # why it is impossible
-
-
-def _named_twice(tool: Tool, arguments: dict[str, Any]) -> set[Any]:
-    """The id types of which a call names two records: a transfer from one account to another."""
-    kinds = Counter(p.id_type for p in tool.parameters if p.id_type and p.name in arguments)
-    return {kind for kind, n in kinds.items() if n > 1}
 
 
 def _tells(value: Any, why: str) -> bool:
@@ -52,17 +33,17 @@ class Seeker:
 
     def __init__(self, book: Phrasebook, persona: Persona, rng: Random, max_calls: int) -> None:
         self.book, self.persona, self.rng, self.max_calls = book, persona, rng, max_calls
-        self.recent: dict[Any, str] = {}  # id type -> the record last talked about
-        self.done: list[str] = []  # tools asked for so far
+        self.memory = Memory()
         self.terse = False  # no small talk: a wish that is only there to clear the way for another
 
     def goal(self, draft: Draft, level: Level, focus: str | None, later: bool) -> Goal | None:
         """A goal that succeeds; about `focus` if it can be asked for at this level, else about what came before. None where
         none is found."""
+        self.memory.begin(draft)
         for _ in range(TRIES):
             found = self._try(draft, self._ask(draft, focus, level), level, later)
             if found:
-                self._remember(found)
+                self.memory.remember(found)
                 return found
         return None
 
@@ -71,13 +52,14 @@ class Seeker:
         for _ in range(TRIES // 4):
             second = self._try(first.draft, self._ask(first.draft, None), "complete", later=True)
             if second and len(second.draft.calls) - len(first.draft.calls) <= 2:
-                self._remember(second)
+                self.memory.remember(second)
                 wishes, results = first.wishes + second.wishes, first.results + second.results
                 return Goal(wishes, second.draft, results, first.answers + second.answers)
         return None
 
     def blocked(self, draft: Draft, focus: str | None) -> Goal | None:
         """A wish that the state refuses until another tool has cleared the way: [wish, what clears it]."""
+        self.memory.begin(draft)
         hopeless = 0
         for ask in self._asks_refused(draft, focus, "failed_precondition"):
             refused = self._refused(draft, ask)
@@ -91,12 +73,13 @@ class Seeker:
             if clearing and clearing.draft.outcome() != draft.outcome():  # not: freeze it, then unfreeze it
                 attempt = Attempt(clearing.draft.calls[-2].id, wish.ask.tool, wish.arguments, code)
                 goal = Goal((wish, *clearing.wishes), clearing.draft, clearing.results, clearing.answers, [attempt], blocked=True)
-                self._remember(goal)
+                self.memory.remember(goal)
                 return goal
         return None
 
     def impossible(self, draft: Draft, focus: str | None) -> Goal | None:
         """A wish that cannot be met, with the read that shows why."""
+        self.memory.begin(draft)
         for ask in self._asks_refused(draft, focus, *_BLOCKED):
             refused = self._refused(draft, ask)
             if refused is None or refused[2] not in _BLOCKED:
@@ -104,8 +87,9 @@ class Seeker:
             wish, trial, code, why = refused
             answers = self._shown_why(trial, len(draft.calls), wish, why) or self._look_why(trial, wish, why)
             if answers:
-                self.done.append(wish.ask.tool)
-                return Goal((wish,), trial, (), answers, [Attempt("", wish.ask.tool, wish.arguments, code)], why_not=why)
+                goal = Goal((wish,), trial, (), answers, [Attempt("", wish.ask.tool, wish.arguments, code)], why_not=why)
+                self.memory.remember_refused(goal)
+                return goal
         return None
 
     def with_mistake(self, goal: Goal) -> Goal:
@@ -132,8 +116,8 @@ class Seeker:
         if focus in fitting:
             return self.rng.choice(fitting[focus])
         names = [name for name in fitting if among is None or name in among]
-        likely = (5.0 if tools[name].consumes & self.recent.keys() else 1.0 for name in names)
-        weights = [weight * 0.2 ** self.done.count(name) for name, weight in zip(names, likely, strict=True)]
+        likely = (5.0 if tools[name].consumes & self.memory.recent.keys() else 1.0 for name in names)
+        weights = [weight * 0.2 ** self.memory.done.count(name) for name, weight in zip(names, likely, strict=True)]
         return self.rng.choice(fitting[self.rng.choices(names, weights)[0]])
 
     # --- one try
@@ -186,9 +170,10 @@ class Seeker:
             value = draw(trial.live, tool, parameter, rng, self.book.values)
             words = self.book.words_for(name_of(type(trial.live), parameter.hint), parameter.name)
             return value, say(parameter.hint, value, trial.live.today, rng, words)
-        recent = self._still_there(trial, id_type)
+        recent = self.memory.still_there(trial, id_type)
         again = self.book.mentions[id_type.__name__].again
-        if later and recent is not None and recent not in so_far.values() and rng.random() < 0.75:
+        alone = id_type not in {p.id_type for p in tool.parameters if p.name in so_far}  # else "that one" would be the other
+        if later and recent is not None and alone and rng.random() < 0.75:
             if again and rng.random() < 0.7:
                 return recent, rng.choice(again)
             key = recent
@@ -198,37 +183,10 @@ class Seeker:
         resolve(trial, id_type, key, named, rng)
         return key, named.text
 
-    def _still_there(self, trial: Draft, id_type: Any) -> str | None:
-        """The record of that kind last talked about, unless it is gone."""
-        key, table = self.recent.get(id_type), table_of(type(trial.live), id_type)
-        return key if key and (table is None or key in trial.live.state[table]) else None
-
     def _answers(self, ask: Ask, trial: Draft, result: Any) -> list[Answer]:
         """What the reply will tell: the values that the user wanted to know."""
         found = [Answer(trial.calls[-1].id, path, value_at(result, path)) for path in ask.reply.slots()]
         return [a for a in found if a.value not in (None, "", [])]
-
-    def _remember(self, goal: Goal) -> None:
-        """The records that the goal was about are what "it" and "that one" mean next."""
-        server = type(goal.draft.live)
-        for wish, result in zip_longest(goal.wishes, goal.results):
-            tool = server.tools[wish.ask.tool]
-            if found := looked_up(tool, wish.arguments, result):  # one record is what is spoken of next; of several none is
-                kind, keys = found
-                self.recent.pop(kind, None)
-                if len(keys) == 1:
-                    self.recent[kind] = keys[0]
-            self.recent |= tool.ids_of(wish.arguments)
-            for kind in _named_twice(tool, wish.arguments):
-                self.recent.pop(kind, None)  # "that account" would be either of the two
-            self.done.append(tool.name)
-        last, given = server.tools[goal.wishes[-1].ask.tool], goal.wishes[-1].arguments
-        if last.marks.writes and goal.results and isinstance(goal.results[-1], dict):
-            kind, key = last.subject, next(iter(goal.results[-1].values()))
-            table = table_of(server, kind) if kind and isinstance(key, str) else None
-            made = table and key not in goal.draft.live.state[table].base.records
-            if made and kind not in last.ids_of(given):  # it is what one speaks of next, unless one of its kind was named for it
-                self.recent[kind] = key
 
     # --- when it does not work
 
@@ -252,7 +210,7 @@ class Seeker:
         """Another write about the same records after which the wish succeeds."""
         tools = type(trial.live).tools
         shared = tools[wish.ask.tool].ids_of(wish.arguments)
-        kept, self.recent, self.terse = self.recent, shared, True
+        kept, self.memory.recent, self.terse = self.memory.recent, shared, True
         try:
             writes = [t for t in tools.values() if t.marks.writes and t.name != wish.ask.tool]
             likely = [t.name for t in writes if t.consumes & shared.keys()]
@@ -265,7 +223,7 @@ class Seeker:
                 if result.ok:
                     return msgspec.structs.replace(clearing, results=(result.value, *clearing.results))
         finally:
-            self.recent, self.terse = kept, False
+            self.memory.recent, self.terse = kept, False
         return None
 
     def _shown_why(self, trial: Draft, since: int, wish: Wish, why: str) -> list[Answer]:

@@ -14,7 +14,8 @@ from prove.episode import Limits
 from prove.records import Answer, Attempt, Conversation, GroundTruthCall, Level, Turn
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected
-from prove.synthesis.goals import Goal, Seeker
+from prove.synthesis.goals import Seeker
+from prove.synthesis.memory import Goal
 from prove.synthesis.phrases import phrasebook
 from prove.synthesis.planner import Draft
 from prove.synthesis.teacher import PERSONAS, Teacher, Wish

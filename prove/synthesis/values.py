@@ -1,5 +1,6 @@
 """Arguments from a live state: what a caller who had looked around could send."""
 
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from functools import cache
 from random import Random
@@ -7,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
+from prove.records import leaves
 from prove.servers import Query
 from prove.servers.schema import bare, fields_of, is_id, metas, named_types, without_none
 from prove.servers.server import Server
@@ -31,12 +33,15 @@ def name_of(server: type[Server], hint: Any) -> str:
 
 
 @cache
+def key_type(server: type[Server], table: str) -> Any:
+    """The type of a table's keys: an id type, mostly."""
+    return next(iter(fields_of(server.tables[table].record).values()))
+
+
+@cache
 def table_of(server: type[Server], id_type: Any) -> str | None:
     """The table whose key is of that id type."""
-    for name, spec in server.tables.items():
-        if next(iter(fields_of(spec.record).values())) is id_type:
-            return name
-    return None
+    return next((table for table in server.tables if key_type(server, table) is id_type), None)
 
 
 @cache
@@ -59,6 +64,17 @@ def looked_up(tool: Tool, arguments: dict[str, Any], result: Any) -> tuple[Any, 
     items = result.get("items", [result]) if isinstance(result, dict) else []
     keys = [next(iter(item.values()), None) for item in items if isinstance(item, dict)]
     return kind, [key for key in keys if isinstance(key, str)]
+
+
+def shown_alone(server: Server, results: Iterable[Any]) -> dict[Any, str]:
+    """The records that results show as the only ones of their kind: id type -> key."""
+    texts = {value for result in results for _, value in leaves(result) if isinstance(value, str)}
+    shown: dict[Any, set[str]] = {}
+    for table, rows in server.state.items():
+        kind = key_type(type(server), table)
+        if is_id(kind):
+            shown.setdefault(kind, set()).update(text for text in texts if text in rows)
+    return {kind: next(iter(keys)) for kind, keys in shown.items() if len(keys) == 1}
 
 
 def draw(server: Server, tool: Tool, parameter: Parameter, rng: Random, values: dict[str, list[Any]]) -> Any:
