@@ -9,6 +9,7 @@ import msgspec
 
 from prove.records import Answer, Attempt, Level, leaves, paths
 from prove.servers.errors import Code
+from prove.servers.session import Session
 from prove.servers.tools import Tool
 from prove.synthesis.language import say
 from prove.synthesis.memory import Goal, Memory
@@ -25,7 +26,18 @@ _BLOCKED: tuple[Code, ...] = ("failed_precondition", "resource_exhausted")
 
 def _tells(value: Any, why: str) -> bool:
     """Whether a message names that value."""
-    return isinstance(value, str | int) and re.search(rf"(?<![\w-]){re.escape(str(value))}(?![\w-])", why) is not None
+    return isinstance(value, str | int) and re.search(rf"(?<![\w/-]){re.escape(str(value))}(?![\w/-])", why) is not None
+
+
+def _only_undoes(start: Session, before: Session, after: Session) -> bool:
+    """Whether a call just brought back what had been there at the start: unfreezing what was frozen for it."""
+    for table, changed in before.diff(after).items():
+        rows = start.servers[table.split(".")[0]].state[table.split(".")[1]]
+        for key, (old, new) in changed.items():
+            first = rows.find(key)
+            if None in (old, new, first) or any(getattr(new, f) not in (getattr(old, f), getattr(first, f)) for f in new.__struct_fields__):
+                return False
+    return True
 
 
 class Seeker:
@@ -70,7 +82,7 @@ class Seeker:
             hopeless += 1
             wish, attempt_draft, code, _ = refused
             clearing = self._clearing(attempt_draft, wish)
-            if clearing and clearing.draft.outcome() != draft.outcome():  # not: freeze it, then unfreeze it
+            if clearing:
                 attempt = Attempt(clearing.draft.calls[-2].id, wish.ask.tool, wish.arguments, code)
                 goal = Goal((wish, *clearing.wishes), clearing.draft, clearing.results, clearing.answers, [attempt], blocked=True)
                 self.memory.remember(goal)
@@ -219,8 +231,9 @@ class Seeker:
                 clearing = self._try(trial, self.rng.choice(self.book.asks[name]), "complete", later=True)
                 if clearing is None:
                     continue
+                cleared = clearing.draft.session.fork()
                 result = clearing.draft.call(wish.ask.tool, wish.arguments)
-                if result.ok:
+                if result.ok and not _only_undoes(trial.session, cleared, clearing.draft.session):
                     return msgspec.structs.replace(clearing, results=(result.value, *clearing.results))
         finally:
             self.memory.recent, self.terse = kept, False

@@ -62,7 +62,7 @@ class Shape(msgspec.Struct, frozen=True):
     another: float = 0.5  # chance of a further query after those, halved each time
     second_wish: float = 0.25  # chance that a query asks for two things
     corrected: float = 0.08  # chance that the assistant first makes a mistake, and corrects it
-    alternative: float = 0.05  # ... that something stands in the way, and another tool clears it
+    alternative: float = 0.04  # ... that something stands in the way, and another tool clears it
     impossible: float = 0.04  # ... that the wish cannot be met, and the assistant says why
     max_calls: int = 5  # ground-truth calls a query
 

@@ -41,11 +41,12 @@ class Template(msgspec.Struct, frozen=True):
 
 
 def polished(text: str) -> str:
-    """A filled sentence as people write it: a capital after a full stop, one full stop, no "on yesterday", no "1 days"."""
+    """A filled sentence as people write it: a capital after a full stop, one full stop, no "on yesterday", "1 days" or "a aisle seat"."""
     text = re.sub(r"\bon (yesterday|today|tomorrow|last|this coming)\b", r"\1", text)
     text = re.sub(r"(?<!\.)([.!?]\"?)\.(?!\.)", r"\1", text)
     text = re.sub(r"\bThere are 1\b(?![.,:]\d)", "There is 1", text)
     text = re.sub(rf"(?<![\w.,:$€£-])1 ({'|'.join(_COUNTED)})s\b", r"1 \1", text)
+    text = re.sub(r"(?<![\w'])([Aa]) (?=(?!eu|one)[aeio][a-z])", r"\1n ", text)
     return re.sub(r"(^|[.!?] )([a-z])(?!\S*@)", lambda m: m[1] + m[2].upper(), text)
 
 
