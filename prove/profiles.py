@@ -7,6 +7,7 @@ plays.
 
 import msgspec
 
+from prove.rewards import PRESETS
 from prove.servers.catalog import catalogue
 from prove.servers.tools import did_you_mean
 from prove.synthesis.dataset import PAPER_MIX, UNSEEN, Plan
@@ -107,8 +108,11 @@ PROFILES = {
 }
 
 
-def find(name: str) -> Profile:
-    """A profile by name. Raises LookupError for an unknown one, naming those there are."""
-    if name not in PROFILES:
-        raise LookupError(f"there is no profile {name!r}{did_you_mean(name, PROFILES)}; there are: {', '.join(PROFILES)}")
-    return PROFILES[name]
+def find(name: str, reward: str = "paper") -> Profile:
+    """A profile by name, its GRPO trained on one of the reward's presets (`prove.rewards.PRESETS`). Raises LookupError for an
+    unknown profile or preset, naming those there are."""
+    for what, given, known in (("profile", name, PROFILES), ("reward", reward, PRESETS)):
+        if given not in known:
+            raise LookupError(f"there is no {what} {given!r}{did_you_mean(given, known)}; there are: {', '.join(known)}")
+    profile = PROFILES[name]
+    return msgspec.structs.replace(profile, grpo=msgspec.structs.replace(profile.grpo, weights=PRESETS[reward]))

@@ -10,6 +10,7 @@ import msgspec
 import pandas as pd
 
 from prove.benchmarks.statistics import Estimate
+from prove.rewards import PRESETS
 from prove.run import results
 
 REPORTED = Path(__file__).parent / "benchmarks" / "reported.toml"
@@ -65,7 +66,20 @@ def shares(found: dict[str, Any], targets: dict[str, dict[str, float]]) -> pd.Da
 
 def caption(section: dict[str, Any]) -> str:
     """What a held-out table is about: model, profile, seed and n."""
-    return f"{section['model']}, profile {section['profile']}, seed {section['seed']}, n = {section['n']} held-out conversations"
+    trained = "" if section["reward"] == "paper" else f", GRPO on the reward {section['reward']}"
+    return f"{section['model']}, profile {section['profile']}{trained}, seed {section['seed']}, n = {section['n']} held-out conversations"
+
+
+def section_of(what: str, reward: str) -> str:
+    """Where `numbers.json` keeps a run's numbers: `heldout`, or `heldout_strict` where GRPO was trained on another reward than the
+    paper's."""
+    return what if reward == "paper" else f"{what}_{reward}"
+
+
+def _runs(numbers: dict[str, Any], what: str) -> dict[str, Any]:
+    """The sections of all rewards that there are, the paper's first."""
+    names = (section_of(what, reward) for reward in PRESETS)
+    return {name: numbers[name] for name in names if name in numbers}
 
 
 def write_all(numbers: dict[str, Any]) -> list[Path]:
@@ -77,11 +91,12 @@ def readme_section(numbers: dict[str, Any]) -> str:
     """What the README shows of a run: the held-out table and its gains."""
     if "heldout" not in numbers:
         return "No trained model's results are committed yet; `make reproduce`, and then `make figures`, write them here."
-    section = numbers["heldout"]
     shown = ["goal", "reward", "validity", "coverage", "argument"]
-    parts = [_markdown(heldout(section)[shown]), _markdown(gains(section)[shown[:2]])]
-    about = f"Measured by `make reproduce` ({caption(section)}); means with 95 % bootstrap intervals, differences paired by conversation."
-    return "\n\n".join([about, *parts])
+    about = "Measured ({}); means with 95 % bootstrap intervals, differences paired by conversation; `reward` is the paper's."
+    parts = []
+    for section in _runs(numbers, "heldout").values():
+        parts += [about.format(caption(section)), _markdown(heldout(section)[shown]), _markdown(gains(section)[shown[:2]])]
+    return "\n\n".join(parts)
 
 
 def transports(numbers: dict[str, Any]) -> str:
@@ -89,7 +104,8 @@ def transports(numbers: dict[str, Any]) -> str:
     if "transports" not in numbers:
         return "What a call costs on its way is not measured yet: `python benchmarks/transports.py --record`."
     about = "What a call costs (`python benchmarks/transports.py`, all in one run on two cores; by the SDK's client unless it says plain):"
-    return f"{about}\n\n{_markdown(pd.DataFrame.from_dict(numbers['transports'], orient='index'))}"
+    table = pd.DataFrame.from_dict(numbers["transports"], orient="index").astype({"calls/s": int})
+    return f"{about}\n\n{_markdown(table)}"
 
 
 _SECTIONS = {"results": readme_section, "transports": transports}  # between <!-- NAME --> and <!-- end of NAME -->
@@ -115,10 +131,10 @@ def _tables(numbers: dict[str, Any]) -> Iterator[Path]:
         yield _write("mix", shares(mix, mix["targets"]), about)
     if "rewards" in numbers:
         yield from _audit(numbers["rewards"])
-    if "heldout" in numbers:
-        about = caption(numbers["heldout"])
-        yield _write("heldout", heldout(numbers["heldout"]), f"Measured: {about}; mean and 95 % bootstrap interval.")
-        yield _write("heldout_gains", gains(numbers["heldout"]), f"Measured: {about}; differences paired by conversation.")
+    for name, section in _runs(numbers, "heldout").items():
+        about = caption(section)
+        yield _write(name, heldout(section), f"Measured: {about}; mean and 95 % bootstrap interval.")
+        yield _write(f"{name}_gains", gains(section), f"Measured: {about}; differences paired by conversation.")
 
 
 def _audit(section: dict[str, Any]) -> Iterator[Path]:
@@ -147,9 +163,9 @@ def _figures(numbers: dict[str, Any]) -> Iterator[Path]:
     from prove import figures  # matplotlib only where something is drawn
 
     folder = results() / "figures"
-    if "training" in numbers:
-        curves = figures.training_curves(numbers["training"]["steps"])
-        yield from (figures.save(curves, folder / f"training.{suffix}") for suffix in ("svg", "pdf"))
-    if "heldout" in numbers:
-        figure = figures.comparison(estimates(numbers["heldout"]["models"]))
-        yield from (figures.save(figure, folder / f"heldout.{suffix}") for suffix in ("svg", "pdf"))
+    for name, section in _runs(numbers, "training").items():
+        curves = figures.training_curves(section["steps"])
+        yield from (figures.save(curves, folder / f"{name}.{suffix}") for suffix in ("svg", "pdf"))
+    for name, section in _runs(numbers, "heldout").items():
+        figure = figures.comparison(estimates(section["models"]))
+        yield from (figures.save(figure, folder / f"{name}.{suffix}") for suffix in ("svg", "pdf"))

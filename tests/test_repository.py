@@ -11,11 +11,14 @@ import tomllib
 from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 import nbformat
 import papermill
 import pytest
 
 from prove import stages
+from prove.profiles import find
+from prove.rewards import PAPER, STRICT
 from prove.servers.catalog import packages
 from prove.synthesis.phrases import phrasebook, problems
 from prove.tables import heldout, update_readme
@@ -99,6 +102,14 @@ def test_the_readmes_numbers_are_those_of_the_committed_run(tmp_path):
     copy.write_text(README, encoding="utf-8")
     update_readme(copy, json.loads(numbers.read_text()) if numbers.exists() else {})
     assert copy.read_text(encoding="utf-8") == README
+
+
+def test_a_profile_trains_on_any_preset_of_the_reward_and_names_those_there_are():
+    small, strict = find("small"), find("small", "strict")
+    assert (small.grpo.weights, strict.grpo.weights) == (PAPER, STRICT)
+    assert strict == msgspec.structs.replace(small, grpo=strict.grpo)
+    with pytest.raises(LookupError, match="there is no reward 'strikt' \\(did you mean 'strict'"):
+        find("small", "strikt")
 
 
 def test_models_are_shown_in_the_order_of_training(tmp_path, monkeypatch):
