@@ -71,7 +71,7 @@ PROFILES = {
             model="smollm2-135m",
             train=_LITTLE,
             heldout=msgspec.structs.replace(_LITTLE, n=100, split="heldout"),
-            warm=SFT(steps=20, batch=4, learning_rate=5e-5, row_tokens=700, save_every=5),
+            warm=SFT(steps=60, batch=4, learning_rate=5e-5, row_tokens=700, save_every=10),
             grpo=GRPO(
                 learning_rate=2e-4,
                 lora_rank=16,

@@ -1,18 +1,20 @@
 """What tools that list things share."""
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
 from prove.servers.types import Page
 
-T = TypeVar("T")
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 def brief(record: Any, shape: type[T]) -> T:
     """The fields of a record that `shape` names: what a list shows of it."""
-    return msgspec.convert(record, shape, from_attributes=True)
+    if type(record) is shape:
+        return cast("T", record)
+    return shape(*[getattr(record, field) for field in shape.__struct_fields__])
 
 
 def page(records: Iterable[Any], limit: int, shape: type[T]) -> Page[T]:
