@@ -23,7 +23,9 @@ def fingerprint(servers: dict[str, list[tuple[str, Table[Any]]]]) -> str:
                 minted = before is None and bool(rows.spec.id_format)
                 changed.append((f"{server}.{name}", key, minted, msgspec.to_builtins(after)))
     colours = dict.fromkeys((key for _, key, minted, _ in changed if minted), "new")
-    for _ in range(_ROUNDS if colours else 0):
+    if not colours:
+        return _hash(sorted(msgspec.json.encode((table, key, content)) for table, key, _, content in changed))
+    for _ in range(_ROUNDS):
         colours |= {key: _hash((table, _recolour(content, colours))) for table, key, minted, content in changed if minted}
     rows_seen = sorted(
         msgspec.json.encode((table, colours.get(key, key) if minted else key, _recolour(content, colours)))
@@ -33,11 +35,12 @@ def fingerprint(servers: dict[str, list[tuple[str, Table[Any]]]]) -> str:
 
 
 def _recolour(content: Any, colours: dict[str, str]) -> Any:
-    if isinstance(content, str):
+    kind = type(content)
+    if kind is str:
         return colours.get(content, content)
-    if isinstance(content, list):
+    if kind is list:
         return [_recolour(item, colours) for item in content]
-    if isinstance(content, dict):
+    if kind is dict:
         return {colours.get(k, k): _recolour(v, colours) for k, v in content.items()}
     return content
 

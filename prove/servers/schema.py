@@ -4,9 +4,9 @@ No `$ref`, no `anyOf`, no titles: what small models and constrained decoders han
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, datetime
-from functools import cache
+from functools import cache, wraps
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -32,6 +32,7 @@ _KEYWORDS = {
     "pattern": "pattern",
     "description": "description",
 }
+_REMEMBERED = 10_000
 _LENGTHS = {"string": ("minLength", "maxLength"), "array": ("minItems", "maxItems")}
 
 
@@ -40,6 +41,23 @@ def is_id(hint: Any) -> bool:
     return isinstance(hint, NewType)
 
 
+def _remembered(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Ask a hint only once. Many hints have no hash, so that they are known by being the same object."""
+    memory: dict[int, tuple[Any, Any]] = {}
+
+    @wraps(function)
+    def ask(hint: Any) -> Any:
+        known = memory.get(id(hint))
+        if known is None:
+            if len(memory) == _REMEMBERED:
+                memory.clear()
+            known = memory[id(hint)] = (hint, function(hint))  # holding the hint keeps its id its own
+        return known[1]
+
+    return ask
+
+
+@_remembered
 def without_none(hint: Any) -> Any:
     """`X | None` -> `X`; anything else as it is."""
     if get_origin(hint) in (Union, UnionType):
@@ -50,6 +68,7 @@ def without_none(hint: Any) -> Any:
     return hint
 
 
+@_remembered
 def metas(hint: Any) -> list[Meta]:
     """The `Meta`s of an annotated hint, innermost first; of a list's items too."""
     hint = without_none(hint)
@@ -59,6 +78,7 @@ def metas(hint: Any) -> list[Meta]:
     return []
 
 
+@_remembered
 def bare(hint: Any) -> Any:
     """A hint without `None`, `Annotated` and, for an id, the NewType kept."""
     hint = without_none(hint)

@@ -106,6 +106,14 @@ class Table(Generic[R]):
             raise ToolError("not_found", f"there is no {self.spec.noun} {key!r}")
         return record
 
+    def keys(self) -> list[str]:
+        """The keys of all records, in order."""
+        base, delta = self.base.records, self._delta
+        if not delta:
+            return list(base)
+        kept = [k for k in base if delta.get(k, base) is not _GONE]
+        return [*kept, *(k for k, r in delta.items() if k not in base and r is not _GONE)]
+
     def one(self) -> R:
         """The record of a table that always holds exactly one: a working directory, the car."""
         return next(iter(self))

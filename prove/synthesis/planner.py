@@ -50,6 +50,10 @@ class Draft:
         self._outcome = self._outcome or self.session.outcome()
         return self._outcome
 
+    def shows(self, key: str, named: "Named") -> bool:
+        """Whether some result so far holds the key beside all that the user said of its record."""
+        return key in self.known and any(_shows(result, key, named) for result in self.results)
+
     def call(self, tool: str, arguments: dict[str, Any]) -> Result:
         """Run a call; one that succeeds joins the ground truth."""
         result = self.session.call(tool, arguments)
@@ -139,16 +143,17 @@ def resolve(draft: Draft, id_type: NewType, key: str, named: Named, rng: Random,
 
     Nothing is called for an id that the user's own words give, or that an earlier result has shown beside them.
     """
-    if key in named.fields.values() or any(_shows(result, key, named) for result in draft.results):
+    if key in named.fields.values() or draft.shows(key, named):
         return
     if depth == 0:
         raise Unplannable(f"the way to {key} is too long")
+    quoted = msgspec.json.encode(key).decode()
     for tool in (t for t in type(draft.live).sources.get(id_type, []) if not t.marks.writes):
         for arguments in _lookups(draft, tool, named, rng, depth):
-            if any(_shows(seen, key, named) for seen in draft.results):
+            if draft.shows(key, named):
                 return  # looking up its owner has shown it
             result = draft.session.call(tool.name, arguments)
-            if result.ok and _shows(result.value, key, named):
+            if result.ok and quoted in result.text and _shows(result.value, key, named):
                 draft.call(tool.name, arguments)
                 return
     raise Unplannable(f"no read shows {key} to somebody who hears {named.text!r}")

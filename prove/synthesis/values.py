@@ -29,7 +29,9 @@ def type_names(server: type[Server]) -> list[tuple[Any, str]]:
 def name_of(server: type[Server], hint: Any) -> str:
     """The name under which a hint was declared (`Cents`), or "" for an unnamed one."""
     hint = without_none(hint)
-    return next((name for known, name in type_names(server) if known == hint), "")
+    names = type_names(server)
+    same = next((name for known, name in names if known is hint), "")  # the same object, mostly: comparing hints is slow
+    return same or next((name for known, name in names if known == hint), "")
 
 
 @cache
@@ -111,7 +113,7 @@ def _draw(server: Server, tool: Tool, hint: Any, rng: Random, values: dict[str, 
 def _known_ids(server: Server, id_type: Any) -> list[str]:
     table = table_of(type(server), id_type)
     if table is not None:
-        found = [server.state[table].key_of(r) for r in server.state[table]]
+        found = server.state[table].keys()
     else:
         found = [getattr(r, f) for t, f in places_of(type(server), repr(id_type)) for r in server.state[t]]
     if not found:

@@ -332,7 +332,8 @@ class Calendars(Server):
     def get_free_busy(self, email: EmailAddress, day: ComingDay) -> FreeBusy:
         """Show when somebody is busy on a day, without saying with what."""
         whole = _day(day)
-        busy = _merged((max(s, whole[0]), min(e, whole[1])) for s, e in self._busy(self._sharing(email)) if _overlap((s, e), whole))
+        engaged = self._busy(self._sharing(email), whole)
+        busy = _merged((max(s, whole[0]), min(e, whole[1])) for s, e in engaged if _overlap((s, e), whole))
         return FreeBusy(email.lower(), day, [Slot(*b) for b in busy], sum((end - start) // timedelta(minutes=1) for start, end in busy))
 
     @read
@@ -342,8 +343,9 @@ class Calendars(Server):
         """Find times at which the user and all invitees are free within everybody's working hours."""
         require(first_day >= self.today, "invalid_argument", f"{first_day} has passed: look from {self.today} on")
         people = [self._me(), *(self._sharing(email) for email in dict.fromkeys(invitees))]
-        busy = _merged(span for person in people for span in self._busy(person))
-        starts = (_day(first_day)[0] + timedelta(minutes=30 * n) for n in range(48 * days))
+        begin = _day(first_day)[0]
+        busy = _merged(span for person in people for span in self._busy(person, (begin, begin + timedelta(days=days + 1))))
+        starts = (begin + timedelta(minutes=30 * n) for n in range(48 * days))
         spans = [(start, start + timedelta(minutes=duration)) for start in starts if start >= self.now]
         free = (s for s in spans if all(_in_working_hours(s, p.zone) for p in people) and not _meets(s, busy))
         return page((Slot(*s) for s in free), limit, Slot)
@@ -444,12 +446,17 @@ class Calendars(Server):
     def _with_overlaps(self, event: Event) -> Booked:
         mine = _merged(span for span in map(_span, self._times(event)) if span[1] > self.now)
         others = (e for e in self.events if e.event_id != event.event_id and _engages(e, self._me().email))
-        found = [_occurrence(t) for e in others for t in self._times(e) if _meets(_span(t), mine)]
+        around = (mine[0][0], mine[-1][1]) if mine else (self.now, self.now)
+        found = [_occurrence(t) for e in others for t in self._times(e) if _near(t, around) and _meets(_span(t), mine)]
         return Booked(event, sorted(found, key=lambda o: (o.start, o.event_id))[:5])
 
-    def _busy(self, person: Person) -> list[Span]:
-        engaged = (_span(t) for e in self.events if _engages(e, person.email) for t in self._times(e))
-        return [*(_span(a) for a in self.appointments.where(email=person.email)), *engaged]
+    def _busy(self, person: Person, around: Span) -> list[Span]:
+        """When somebody is engaged, as far as it can touch a time."""
+        taken = [
+            *self.appointments.where(email=person.email),
+            *(t for e in self.events if _engages(e, person.email) for t in self._times(e)),
+        ]
+        return [_span(what) for what in taken if _near(what, around)]
 
 
 def _engages(event: Event, email: str) -> bool:
@@ -467,6 +474,11 @@ def occurrences(rule: str, start: datetime, zone: str) -> Iterator[datetime]:
     except ValueError as problem:
         raise ToolError("invalid_argument", f"{rule} is no recurrence rule: {problem}") from None
     return (moment.astimezone(UTC) for moment in holds)
+
+
+def _near(what: Appointment | Event | Instance, around: Span) -> bool:
+    """Whether something could touch a time; nothing lasts longer than a day."""
+    return around[0] - timedelta(days=1) <= what.start < around[1]
 
 
 def _span(what: Appointment | Event | Instance) -> Span:
