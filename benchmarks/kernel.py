@@ -21,6 +21,9 @@ from prove.servers.session import Session
 from prove.synthesis.wander import wander
 
 
+REPEATS = 20  # of one call
+
+
 class Row(Record):
     row_id: str
     name: str
@@ -67,16 +70,16 @@ def growth() -> None:
 
 
 def calls() -> None:
-    """The cost of the calls that a wanderer makes, on every server: each distinct call is timed on a session of its own."""
+    """The cost of the calls that a wanderer makes, on every server: each is made again and again, every time on a fork of the
+    session as it was, so that a change stays a change and a refusal a refusal."""
     every = []
     print(f"\n{'server':<16} {'call us (median)':>17} {'p90':>8} {'fork us':>9} {'digest us':>10}")
     for server in catalogue():
         session = Session.open(server, 0)
         costs = []
         for visit in wander(session.fork(), server, 150, Random(server)):
-            name, arguments = visit.tool.name, visit.arguments
-            fork = session.fork()
-            costs.append(median_us(lambda fork=fork, name=name, arguments=arguments: fork.call(name, arguments), 5))
+            forks = iter([session.fork() for _ in range(REPEATS)])
+            costs.append(median_us(lambda forks=forks, v=visit: next(forks).call(v.tool.name, v.arguments), REPEATS))
         every += costs
         p90 = statistics.quantiles(costs, n=10)[-1]
         print(
