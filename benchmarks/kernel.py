@@ -20,7 +20,6 @@ from prove.servers.server import World
 from prove.servers.session import Session
 from prove.synthesis.wander import wander
 
-
 REPEATS = 20  # of one call
 
 

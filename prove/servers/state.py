@@ -153,7 +153,9 @@ class Table(Generic[R]):
                 keys = sorted([*keys, *moved], key=self.base.position)
             keys = [*keys, *(k for k in changed if k not in records)]
         found = [delta[k] if k in delta else records[k] for k in keys]
-        return [r for r in found if all(getattr(r, f) == v for f, v in rest)] if rest else found
+        for other, wanted in rest:
+            found = [r for r in found if getattr(r, other) == wanted]
+        return found
 
     # --- writing
 

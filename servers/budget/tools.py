@@ -297,8 +297,8 @@ class Budget(Server):
             spent[_month_of(expense.day)] += expense.amount
         for move in [*self.moves.where(from_category=key), *self.moves.where(to_category=key)]:
             moved[move.month] += move.amount if move.to_category == key else -move.amount
-        month, limit, carried = category.since, 0, 0
-        while month <= self.month:
+        month, present, limit, carried = category.since, self.month, 0, 0
+        while month <= present:
             limit = limits.get(month, limit)
             available = carried + limit + moved[month] - spent[month]
             yield CategoryMonth(key, month, limit, carried, moved[month], spent[month], available)
@@ -327,9 +327,10 @@ class Budget(Server):
 
     def _check_strict(self, category: Category, advice: str) -> None:
         """A strict category never falls below zero, in no month: what is spent in the last one is not carried over twice."""
+        if not category.strict:
+            return
         short = -min(m.available for m in self._history(category))
-        kept = not category.strict or short <= 0
-        require(kept, "failed_precondition", f"{category.category_id} is strict and would be {short} cents short: {advice}")
+        require(short <= 0, "failed_precondition", f"{category.category_id} is strict and would be {short} cents short: {advice}")
 
 
 def _month_of(day: date) -> Month:

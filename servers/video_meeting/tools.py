@@ -280,7 +280,7 @@ class VideoMeetings(Server):
     def _led(self, meeting_id: MeetingId, *status: MeetingStatus, co_hosts: bool = True) -> Meeting:
         """A meeting that is in one of these states and that the user runs, as its host or, where that is enough, as a co-host."""
         meeting, me = self.meetings.get(meeting_id), self._me().email
-        roles = [p.role for p in self.participants.where(email=me, meeting_id=meeting_id) if p.state != "removed"]
+        roles = [p.role for p in self.participants.where(meeting_id=meeting_id, email=me) if p.state != "removed"]
         right = "host" in roles or (co_hosts and "co_host" in roles)
         require(right, "permission_denied", f"only its host, {meeting.host}{', or a co-host' * co_hosts}, may do that in {meeting_id}")
         require(meeting.status in status, "failed_precondition", f"{meeting_id} is {meeting.status}, not {' or '.join(status)}")
