@@ -61,11 +61,11 @@ class Session:
             return refusal("not_found", f"there is no tool {name!r}{did_you_mean(str(name), sorted(known))}")
         home, tool = found
         server = self.servers[home]
-        saved = [(rows, rows.save()) for rows in server.state.values()] if tool.marks.writes else []
+        saved = [rows.save() for rows in server.state.values()] if tool.marks.writes else []
         try:
             text = msgspec.json.encode(tool.function(server, *tool.decode(arguments))).decode()
         except BaseException as error:
-            for rows, state in saved:
+            for rows, state in zip(server.state.values(), saved, strict=False):  # nothing was saved for a read
                 rows.load(state)
             if isinstance(error, ToolError):
                 return refusal(error.code, error.message)
