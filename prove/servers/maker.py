@@ -3,18 +3,11 @@
 import random
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
-from functools import cache
 from typing import TypeVar
 
 from faker import Faker
 
 T = TypeVar("T")
-
-
-@cache
-def _faker() -> Faker:
-    """The one that all worlds seed anew: they are built one after the other, and to set it up takes longer than to build some."""
-    return Faker("en_US")
 
 
 class Maker:
@@ -27,7 +20,7 @@ class Maker:
     def __init__(self, server: str, seed: int, start: datetime) -> None:
         self.start = start
         self.rng = random.Random(f"{server}:{seed}")
-        self.faker = _faker()
+        self.faker = Faker("en_US")  # its own: worlds may be built side by side, in threads
         self.faker.seed_instance(f"{server}:{seed}")
         self._names: set[str] = set()
 
