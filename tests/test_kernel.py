@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from multiprocessing.pool import ThreadPool
 from random import Random
 
 import msgspec
@@ -13,6 +14,7 @@ from prove.episode import Episode, Reply, ToolCall
 from prove.policies import parse_arguments
 from prove.servers import Record, catalog, table, write
 from prove.servers.catalog import catalogue, load
+from prove.servers.server import World
 from prove.servers.session import Session
 from prove.servers.state import Base, Table
 from prove.servers.tools import tool_of
@@ -193,3 +195,10 @@ def test_a_folder_that_is_no_server_is_said_and_not_passed_over(tmp_path, monkey
     monkeypatch.setattr(catalog, "packages", lambda: {"half": "half_a_server"})
     with pytest.raises(LookupError, match=r"half_a_server has no world\.py"):
         catalog.load.__wrapped__("half")
+
+
+def test_worlds_built_side_by_side_in_threads_are_those_built_alone():
+    domain, seeds = load("crm"), range(900, 912)
+    alone = [World(domain.server, seed, domain.populate).digest for seed in seeds]
+    with ThreadPool(4) as pool:
+        assert pool.map(lambda seed: World(domain.server, seed, domain.populate).digest, seeds) == alone

@@ -49,7 +49,7 @@ def _remembered(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def ask(hint: Any) -> Any:
         known = memory.get(id(hint))
         if known is None:
-            if len(memory) == _REMEMBERED:
+            if len(memory) >= _REMEMBERED:
                 memory.clear()
             known = memory[id(hint)] = (hint, function(hint))  # holding the hint keeps its id its own
         return known[1]

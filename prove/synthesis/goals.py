@@ -132,8 +132,6 @@ class Seeker:
         weights = [weight * 0.2 ** self.memory.done.count(name) for name, weight in zip(names, likely, strict=True)]
         return self.rng.choice(fitting[self.rng.choices(names, weights)[0]])
 
-    # --- one try
-
     def _try(self, draft: Draft, ask: Ask, level: Level, later: bool) -> Goal | None:
         """Ground the ask in the live state, look up what it names, and do it. None if anything stands in the way."""
         before = draft.outcome()

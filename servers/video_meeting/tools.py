@@ -299,7 +299,7 @@ class VideoMeetings(Server):
     def _invite(self, meeting: Meeting, invitees: Iterable[EmailAddress]) -> None:
         """Invite those who are not invited yet; who was removed is invited again."""
         for email in dict.fromkeys(address.lower() for address in invitees):
-            known, user = self.participants.where(email=email, meeting_id=meeting.meeting_id), self.users.find(email)
+            known, user = self.participants.where(meeting_id=meeting.meeting_id, email=email), self.users.find(email)
             if not known:
                 name = user.name if user else email
                 self.participants.add(Participant(ParticipantId(self.participants.mint()), meeting.meeting_id, name, email))
