@@ -24,6 +24,8 @@ from prove.synthesis.dataset import PAPER_MIX, WORLDS, Plan, item, synthesize
 from prove.synthesis.dedup import THRESHOLD, features, jaccard
 from prove.synthesis.graph import _search
 from prove.synthesis.language import readings, say
+from prove.synthesis.machine import Shape
+from prove.synthesis.report import chain_length
 
 from .sayable import HINTS
 
@@ -125,6 +127,15 @@ def test_no_two_conversations_are_the_same_calls_in_other_words(tmp_path):
     made = read_conversations(synthesize(Plan(80, servers=("banking",)), tmp_path / "a.jsonl"))
     sets = [features(c) for c in made]
     assert max(jaccard(a, b) for i, a in enumerate(sets) for b in sets[:i]) <= THRESHOLD
+
+
+def test_in_a_chained_conversation_more_calls_need_those_before():
+    def longest(chained):
+        plan = Plan(24, shape=Shape(chained=chained, another=1.0))
+        return [chain_length(c) for i in range(plan.n) if (c := item(plan, i)[0])]
+
+    free, chained = longest(0.0), longest(1.0)
+    assert sum(chained) > 1.1 * sum(free)
 
 
 def test_splits_never_share_a_world():

@@ -22,6 +22,7 @@ _TABLES = {
     "levels": "Information that a query gives",
     "queries": "Queries in a conversation",
     "calls": "Ground-truth calls in a conversation (8: eight or more)",
+    "chains": "Calls in the longest chain of which each needs the one before",
     "recoveries": "How the assistant recovers from a failure",
     "necessity": "What is lost without a call",
 }

@@ -1,7 +1,7 @@
 """What somebody could want next: goals that the live world can grant, or visibly cannot, found by trying them out."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from random import Random
 from typing import Any
 
@@ -40,6 +40,27 @@ def _only_undoes(start: Session, before: Session, after: Session) -> bool:
     return True
 
 
+def _best(goals: Iterable[Goal | None], onto: Session | None) -> Goal | None:
+    """The first goal; or in a chain, where `onto` is an earlier world, the first write that was out of reach in it, else a read
+    that was."""
+    best, most = None, -1
+    for goal in filter(None, goals):
+        worth = 2 if onto is None else _out_of_reach(goal, onto)
+        if worth > most:
+            best, most = goal, worth
+        if worth == 2:
+            break
+    return best
+
+
+def _out_of_reach(goal: Goal, world: Session) -> int:
+    """Whether that world refuses what the goal does last, 2 for a write and 1 for a read, or shows something else for it, 1."""
+    wish = goal.wishes[-1]
+    writes = type(goal.draft.live).tools[wish.ask.tool].marks.writes
+    result = world.fork().call(wish.ask.tool, wish.arguments)
+    return (1 + writes) if not result.ok else int(not writes and result.value != goal.results[-1])
+
+
 class Seeker:
     """Finds goals for one conversation, and remembers what it has been about."""
 
@@ -48,26 +69,27 @@ class Seeker:
         self.memory = Memory()
         self.terse = False  # no small talk: a wish that is only there to clear the way for another
 
-    def goal(self, draft: Draft, level: Level, focus: str | None, later: bool) -> Goal | None:
+    def goal(self, draft: Draft, level: Level, focus: str | None, later: bool, onto: Session | None = None) -> Goal | None:
         """A goal that succeeds; about `focus` if it can be asked for at this level, else about what came before. None where
-        none is found."""
-        self.memory.begin(draft)
-        for _ in range(TRIES):
-            found = self._try(draft, self._ask(draft, focus, level), level, later)
-            if found:
-                self.memory.remember(found)
-                return found
-        return None
+        none is found.
 
-    def and_then(self, first: Goal) -> Goal | None:
-        """The same goal with a second wish that builds on it."""
-        for _ in range(TRIES // 4):
-            second = self._try(first.draft, self._ask(first.draft, None), "complete", later=True)
-            if second and len(second.draft.calls) - len(first.draft.calls) <= 2:
-                self.memory.remember(second)
-                wishes, results = first.wishes + second.wishes, first.results + second.results
-                return Goal(wishes, second.draft, results, first.answers + second.answers)
-        return None
+        `onto` is the world before the last query: a goal that was out of reach then is better than any other.
+        """
+        self.memory.begin(draft)
+        found = _best((self._try(draft, self._ask(draft, focus, level), level, later) for _ in range(TRIES)), onto)
+        if found:
+            self.memory.remember(found)
+        return found
+
+    def and_then(self, first: Goal, onto: Session | None = None) -> Goal | None:
+        """The same goal with a second wish that builds on it; `onto` is the world before the first, as for `goal`."""
+        tries = (self._try(first.draft, self._ask(first.draft, None), "complete", later=True) for _ in range(TRIES if onto else TRIES // 4))
+        second = _best((s for s in tries if s and len(s.draft.calls) - len(first.draft.calls) <= 2), onto)
+        if second is None:
+            return None
+        self.memory.remember(second)
+        wishes, results = first.wishes + second.wishes, first.results + second.results
+        return Goal(wishes, second.draft, results, first.answers + second.answers)
 
     def blocked(self, draft: Draft, focus: str | None) -> Goal | None:
         """A wish that the state refuses until another tool has cleared the way: [wish, what clears it]."""

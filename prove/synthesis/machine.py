@@ -62,9 +62,10 @@ class Shape(msgspec.Struct, frozen=True):
     another: float = 0.5  # chance of a further query after those, halved each time
     second_wish: float = 0.25  # chance that a query asks for two things
     corrected: float = 0.08  # chance that the assistant first makes a mistake, and corrects it
-    alternative: float = 0.04  # ... that something stands in the way, and another tool clears it
+    alternative: float = 0.025  # ... that something stands in the way, and another tool clears it
     impossible: float = 0.04  # ... that the wish cannot be met, and the assistant says why
     max_calls: int = 5  # ground-truth calls a query
+    chained: float = 0.2  # chance that in a conversation of more than `min_turns` queries each builds on the one before
 
 
 class Machine:
@@ -84,9 +85,12 @@ class Machine:
         self.limits = Limits()
         self.focus = focus
         self.owed: Callable[[Draft, str | None], Goal | None] | None = None  # a failure that was due and not found
+        self.owes_mistake = False  # likewise a mistake
         self.turns: list[Turn] = []
         self.path: list[State] = []
         self.queries, self.wanted = 0, self._how_many()
+        self.chained = self.wanted > shape.min_turns and fate.random() < shape.chained
+        self.before: Session | None = None  # in a chain, the world before the last query
 
     def _how_many(self) -> int:
         """How many queries there will be: each one more half as likely as the one before."""
@@ -148,17 +152,19 @@ class Machine:
     def _choose_level(self) -> State:
         """Find something to want that this level of information can express, and that the world can grant."""
         goal = self._failing() if self.level == "complete" else None
-        goal = goal or self.seeker.goal(self.draft, self.level, self.focus, later=self.queries > 0)
+        goal = goal or self.seeker.goal(self.draft, self.level, self.focus, later=self.queries > 0, onto=self.before)
         if goal is None and self.focus and self.level == "complete":
             goal = self.seeker.blocked(self.draft, self.focus)  # its moment has not come: clear the way first
         if goal is None:
             raise Rejected("no goal", f"{self.focus or 'anything'} at level {self.level}")
         self.goal: Goal = goal
         if self.level == "complete" and not goal.attempts:
-            if self.rolls["second_wish"] < self.shape.second_wish:
-                self.goal = self.seeker.and_then(goal) or goal
-            if self.rolls["corrected"] < self.shape.corrected:
+            if self.chained or self.rolls["second_wish"] < self.shape.second_wish:
+                self.goal = self.seeker.and_then(goal, self.draft.session if self.chained else None) or goal
+            self.owes_mistake |= self.rolls["corrected"] < self.shape.corrected
+            if self.owes_mistake:
                 self.goal = self.seeker.with_mistake(self.goal)
+                self.owes_mistake = not self.goal.attempts
         self.focus = None
         self.queries += 1
         return "ask"
@@ -194,6 +200,7 @@ class Machine:
 
     def _execute(self) -> State:
         self.new: list[GroundTruthCall] = self.goal.draft.calls[len(self.draft.calls) :]
+        self.before = self.draft.session if self.chained else None
         self.draft = self.goal.draft
         if self.goal.why_not:
             return "failure"

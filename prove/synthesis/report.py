@@ -31,6 +31,7 @@ def report(conversations: Sequence[Conversation], rejects: Counter[str]) -> dict
         "kinds": _shares(Counter(c.kind for c in conversations)),
         "levels": _shares(levels),
         "calls": _shares(Counter(min(len(c.calls), 8) for c in live)),
+        "chains": _shares(Counter(chain_length(c) for c in live)),
         "queries": _shares(Counter(len(queries(c)) for c in live)),
         "recoveries": _shares(Counter(r for c in live for r in recoveries(c))),
         "knobs": {
@@ -45,6 +46,14 @@ def report(conversations: Sequence[Conversation], rejects: Counter[str]) -> dict
         "rejected": dict(sorted(rejects.items())),
         "yield": n / (n + sum(rejects.values())),
     }
+
+
+def chain_length(conversation: Conversation) -> int:
+    """The length, in calls, of the longest chain in which each call needs the one before; 0 without calls."""
+    upto = dict[str, int]()
+    for call in conversation.calls:
+        upto[call.id] = 1 + max((upto[needed] for needed in call.after), default=0)
+    return max(upto.values(), default=0)
 
 
 def recoveries(conversation: Conversation) -> list[str]:
