@@ -74,9 +74,10 @@ PROFILES = {
             warm=SFT(steps=60, batch=4, learning_rate=5e-5, row_tokens=700, save_every=10),
             grpo=GRPO(
                 learning_rate=2e-4,
+                decay=True,  # at a constant rate so few prompts a step undo by noise what they have taught
                 lora_rank=16,
-                steps=24,
-                prompts_per_step=2,
+                steps=16,
+                prompts_per_step=4,
                 group=8,
                 beta=0.0,  # so few steps do not stray: the reference model's forward pass is time better spent
                 reply_tokens=64,

@@ -37,6 +37,7 @@ class GRPO(msgspec.Struct, frozen=True):
     """The defaults are the paper's; `learning_rate` is the model's (`prove.training.models`)."""
 
     learning_rate: float
+    decay: bool = False  # whether the learning rate falls to 0 over the steps, or stays
     steps: int = 350
     prompts_per_step: int = 16
     group: int = 16
@@ -90,7 +91,7 @@ def settings(config: GRPO, out: Path) -> GRPOConfig:
     if batch % rows:
         raise ValueError(f"{batch} rollouts a step do not divide into rows of {rows}")
     return GRPOConfig(
-        **arguments(out, config.learning_rate, config.seed, config.save_every),
+        **arguments(out, config.learning_rate, config.seed, config.save_every, config.decay),
         max_steps=config.steps,
         num_generations=config.group,
         per_device_train_batch_size=config.rows,

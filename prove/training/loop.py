@@ -11,13 +11,13 @@ from transformers.trainer_utils import get_last_checkpoint
 Log = Callable[[dict[str, Any]], None]
 
 
-def arguments(out: Path, learning_rate: float, seed: int, save_every: int) -> dict[str, Any]:
-    """The arguments of `transformers.Trainer` that do not depend on what is trained."""
+def arguments(out: Path, learning_rate: float, seed: int, save_every: int, decay: bool = False) -> dict[str, Any]:
+    """The arguments of `transformers.Trainer` that do not depend on what is trained; with `decay` the rate falls to 0 at the end."""
     gpu = torch.cuda.is_available()
     return {
         "output_dir": str(out / "checkpoints"),
         "learning_rate": learning_rate,
-        "lr_scheduler_type": "constant",
+        "lr_scheduler_type": "linear" if decay else "constant",
         "seed": seed,
         "bf16": gpu,
         "use_cpu": not gpu,
