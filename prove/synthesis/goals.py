@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
 from random import Random
 from typing import Any
 
@@ -20,6 +21,7 @@ from prove.synthesis.values import NoValue, draw, name_of
 from prove.synthesis.wander import refusing
 
 TRIES = 40
+_LINKS = 12  # goals among which a chain looks for its next link
 _CLEARINGS = 6  # refused wishes for which a way out is looked for: one that is not found early is rarely found late
 _BLOCKED: tuple[Code, ...] = ("failed_precondition", "resource_exhausted")
 
@@ -44,7 +46,7 @@ def _best(goals: Iterable[Goal | None], onto: Session | None) -> Goal | None:
     """The first goal; or in a chain, where `onto` is an earlier world, the first write that was out of reach in it, else a read
     that was."""
     best, most = None, -1
-    for goal in filter(None, goals):
+    for goal in islice(filter(None, goals), _LINKS):
         worth = 2 if onto is None else _out_of_reach(goal, onto)
         if worth > most:
             best, most = goal, worth
@@ -73,18 +75,21 @@ class Seeker:
         """A goal that succeeds; about `focus` if it can be asked for at this level, else about what came before. None where
         none is found.
 
-        `onto` is the world before the last query: a goal that was out of reach then is better than any other.
+        `onto` is the world before the last wish: a goal that was out of reach then is better than any other.
         """
         self.memory.begin(draft)
-        found = _best((self._try(draft, self._ask(draft, focus, level), level, later) for _ in range(TRIES)), onto)
+        asks = (self._ask(draft, focus, level, self._links(draft, level, i) if onto else None) for i in range(TRIES))
+        found = _best((self._try(draft, ask, level, later) for ask in asks), onto)
         if found:
             self.memory.remember(found)
         return found
 
     def and_then(self, first: Goal, onto: Session | None = None) -> Goal | None:
         """The same goal with a second wish that builds on it; `onto` is the world before the first, as for `goal`."""
-        tries = (self._try(first.draft, self._ask(first.draft, None), "complete", later=True) for _ in range(TRIES if onto else TRIES // 4))
-        second = _best((s for s in tries if s and len(s.draft.calls) - len(first.draft.calls) <= 2), onto)
+        among = (self._links(first.draft, "complete", i) if onto else None for i in range(_LINKS if onto else TRIES // 4))
+        tries = (self._try(first.draft, self._ask(first.draft, None, among=a), "complete", later=True) for a in among)
+        room = min(2, self.max_calls - self.memory.calls_since(first.draft))
+        second = _best((s for s in tries if s and len(s.draft.calls) - len(first.draft.calls) <= room), onto)
         if second is None:
             return None
         self.memory.remember(second)
@@ -140,6 +145,10 @@ class Seeker:
         if result.ok or result.code not in ("invalid_argument", "not_found"):
             return goal
         return msgspec.structs.replace(goal, attempts=[Attempt(call.id, call.name, arguments, result.code)])
+
+    def _links(self, draft: Draft, level: Level, i: int) -> Collection[str] | None:
+        """Among which tools the i-th try for a chain's next link looks: every other time, those that a state can refuse."""
+        return (refusing(draft.server, *_BLOCKED) & self.book.asks_at[level].keys() or None) if i % 2 == 0 else None
 
     # --- one try
 

@@ -65,7 +65,7 @@ class Shape(msgspec.Struct, frozen=True):
     alternative: float = 0.025  # ... that something stands in the way, and another tool clears it
     impossible: float = 0.04  # ... that the wish cannot be met, and the assistant says why
     max_calls: int = 5  # ground-truth calls a query
-    chained: float = 0.2  # chance that in a conversation of more than `min_turns` queries each builds on the one before
+    chained: float = 0.3  # chance that in a conversation of more than `min_turns` queries each builds on the one before
 
 
 class Machine:
@@ -90,7 +90,7 @@ class Machine:
         self.path: list[State] = []
         self.queries, self.wanted = 0, self._how_many()
         self.chained = self.wanted > shape.min_turns and fate.random() < shape.chained
-        self.before: Session | None = None  # in a chain, the world before the last query
+        self.before: Session | None = None  # in a chain, the world before the last wish
 
     def _how_many(self) -> int:
         """How many queries there will be: each one more half as likely as the one before."""
@@ -158,9 +158,11 @@ class Machine:
         if goal is None:
             raise Rejected("no goal", f"{self.focus or 'anything'} at level {self.level}")
         self.goal: Goal = goal
+        self.before = self.draft.session if self.chained else None
         if self.level == "complete" and not goal.attempts:
             if self.chained or self.rolls["second_wish"] < self.shape.second_wish:
-                self.goal = self.seeker.and_then(goal, self.draft.session if self.chained else None) or goal
+                self.goal = self.seeker.and_then(goal, self.before) or goal
+                self.before = goal.draft.session if self.chained and self.goal is not goal else self.before
             self.owes_mistake |= self.rolls["corrected"] < self.shape.corrected
             if self.owes_mistake:
                 self.goal = self.seeker.with_mistake(self.goal)
@@ -200,7 +202,6 @@ class Machine:
 
     def _execute(self) -> State:
         self.new: list[GroundTruthCall] = self.goal.draft.calls[len(self.draft.calls) :]
-        self.before = self.draft.session if self.chained else None
         self.draft = self.goal.draft
         if self.goal.why_not:
             return "failure"

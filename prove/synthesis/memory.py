@@ -38,6 +38,10 @@ class Memory:
         """A new query: what the last one's look-ups have found can be spoken of now."""
         self._before, self._unread = len(draft.results), set()
 
+    def calls_since(self, draft: Draft) -> int:
+        """How many calls the query has made in a draft."""
+        return len(draft.calls) - self._before
+
     def still_there(self, trial: Draft, id_type: Any) -> str | None:
         """The record of that kind last talked about, unless it is gone."""
         key, table = self.recent.get(id_type), table_of(type(trial.live), id_type)
