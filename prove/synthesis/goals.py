@@ -78,16 +78,14 @@ class Seeker:
         `onto` is the world before the last wish: a goal that was out of reach then is better than any other.
         """
         self.memory.begin(draft)
-        asks = (self._ask(draft, focus, level, self._links(draft, level, i) if onto else None) for i in range(TRIES))
-        found = _best((self._try(draft, ask, level, later) for ask in asks), onto)
+        found = _best(self._tries(TRIES, draft, focus, level, later, onto), onto)
         if found:
             self.memory.remember(found)
         return found
 
     def and_then(self, first: Goal, onto: Session | None = None) -> Goal | None:
         """The same goal with a second wish that builds on it; `onto` is the world before the first, as for `goal`."""
-        among = (self._links(first.draft, "complete", i) if onto else None for i in range(_LINKS if onto else TRIES // 4))
-        tries = (self._try(first.draft, self._ask(first.draft, None, among=a), "complete", later=True) for a in among)
+        tries = self._tries(_LINKS if onto else TRIES // 4, first.draft, None, "complete", True, onto)
         room = min(2, self.max_calls - self.memory.calls_since(first.draft))
         second = _best((s for s in tries if s and len(s.draft.calls) - len(first.draft.calls) <= room), onto)
         if second is None:
@@ -146,11 +144,13 @@ class Seeker:
             return goal
         return msgspec.structs.replace(goal, attempts=[Attempt(call.id, call.name, arguments, result.code)])
 
-    def _links(self, draft: Draft, level: Level, i: int) -> Collection[str] | None:
-        """Among which tools the i-th try for a chain's next link looks: every other time, those that a state can refuse."""
-        return (refusing(draft.server, *_BLOCKED) & self.book.asks_at[level].keys() or None) if i % 2 == 0 else None
-
     # --- one try
+
+    def _tries(self, n: int, draft: Draft, focus: str | None, level: Level, later: bool, onto: Session | None) -> Iterator[Goal | None]:
+        """n tries; a chain's next link is looked for every other time among the tools that a state can refuse."""
+        for i in range(n):
+            among = refusing(draft.server, *_BLOCKED) & self.book.asks_at[level].keys() if onto and i % 2 == 0 else None
+            yield self._try(draft, self._ask(draft, focus, level, among or None), level, later)
 
     def _ask(self, draft: Draft, focus: str | None, level: Level = "complete", among: Collection[str] | None = None) -> Ask:
         """A thing to ask for, that this level can express: of the tool in focus if there is one, else of one among some, preferably
