@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from itertools import islice
 from random import Random
 from typing import Any
 
@@ -21,7 +20,7 @@ from prove.synthesis.values import NoValue, draw, name_of
 from prove.synthesis.wander import refusing
 
 TRIES = 40
-_LINKS = 12  # goals among which a chain looks for its next link
+_LINKS = 12  # tries for the next link of a chain: what is possible is found early, what is not costs all of them
 _CLEARINGS = 6  # refused wishes for which a way out is looked for: one that is not found early is rarely found late
 _BLOCKED: tuple[Code, ...] = ("failed_precondition", "resource_exhausted")
 
@@ -46,7 +45,7 @@ def _best(goals: Iterable[Goal | None], onto: Session | None) -> Goal | None:
     """The first goal; or in a chain, where `onto` is an earlier world, the first write that was out of reach in it, else a read
     that was."""
     best, most = None, -1
-    for goal in islice(filter(None, goals), _LINKS):
+    for goal in filter(None, goals):
         worth = 2 if onto is None else _out_of_reach(goal, onto)
         if worth > most:
             best, most = goal, worth
@@ -78,7 +77,7 @@ class Seeker:
         `onto` is the world before the last wish: a goal that was out of reach then is better than any other.
         """
         self.memory.begin(draft)
-        found = _best(self._tries(TRIES, draft, focus, level, later, onto), onto)
+        found = _best(self._tries(_LINKS if onto else TRIES, draft, focus, level, later, onto), onto)
         if found:
             self.memory.remember(found)
         return found

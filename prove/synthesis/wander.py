@@ -74,9 +74,15 @@ def with_mistake(arguments: dict[str, Any], rng: Random) -> dict[str, Any]:
 @cache
 def refusing(server: str, *codes: Code) -> frozenset[str]:
     """The writes in whose way the state of a world can stand: they have refused, with such a code, arguments that were fine."""
+    return frozenset(name for name, code in _refusals(server) if code in codes)
+
+
+@cache
+def _refusals(server: str) -> set[tuple[str, Code | None]]:
+    """Which writes a wanderer without mistakes sees refused, and how."""
     session, calls = Session.open(server, 0), 25 * len(load(server).server.tools)
     visits = wander(session, server, calls, Random(server), mistakes=0)
-    return frozenset(v.tool.name for v in visits if v.tool.marks.writes and v.result.code in codes)
+    return {(v.tool.name, v.result.code) for v in visits if v.tool.marks.writes}
 
 
 @cache
