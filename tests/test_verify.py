@@ -91,6 +91,22 @@ def test_what_synthesis_certifies_passes_every_check(conversations):
     assert [fault for c in conversations for fault in check(c)[1]] == []
 
 
+def test_what_is_made_and_undone_is_no_goal():
+    """Each query changes something, yet the end is the beginning: who does nothing would have reached it."""
+    bank = Session.open("banking", 0).servers["banking"]
+    card, pin = next(c for c in bank.cards if c.status == "active"), bank.customers.one().pin
+    freeze = GroundTruthCall("c1", "freeze_card", {"card_id": card.card_id})
+    thaw = GroundTruthCall("c2", "unfreeze_card", {"card_id": card.card_id, "pin": pin})
+    turns = [
+        Turn(f"Freeze my card {card.card_id}.", "complete", [freeze], "It is frozen."),
+        Turn(f"Unfreeze that card, my PIN is {pin}.", "complete", [thaw], "Ok."),
+    ]
+    with pytest.raises(Rejected, match="the end is the beginning"):
+        certify(talk(turns))
+    assert "goal" in failing(talk(turns))
+    assert "goal" not in failing(talk(turns[:1]))
+
+
 def on_last_call(**changes):
     def damage(record):
         *turns, last = record.turns
@@ -137,10 +153,11 @@ def test_damage_is_found(paid, name):
 
 
 def test_an_answer_that_is_not_there_and_a_goal_that_is_true_already_are_found(conversations):
-    asking = next(c for c in conversations if any(t.answers for t in c.turns))
+    turns = [(c, t, {call.id for call in t.calls}) for c in conversations for t in c.turns]
+    asking, told = next((c, t) for c, t, calls in turns if calls and calls == {a.call for a in t.answers})
     lying = [edit(t, answers=[edit(a, value="a fairy tale") for a in t.answers]) for t in asking.turns]
     assert "answers" in failing(edit(asking, turns=lying))
-    assert "goal" in failing(edit(asking, turns=[*asking.turns, next(t for t in asking.turns if t.answers)]))
+    assert "goal" in failing(edit(asking, turns=[*asking.turns, told]))
 
 
 def test_that_one_is_ambiguous_after_two_and_clear_after_one():

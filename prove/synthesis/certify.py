@@ -20,7 +20,7 @@ from prove.servers.server import Server
 from prove.servers.session import Session
 from prove.servers.tools import Parameter
 from prove.synthesis.language import readings
-from prove.synthesis.phrases import phrasebook
+from prove.synthesis.phrases import Phrasebook, phrasebook
 from prove.synthesis.values import name_of
 
 
@@ -49,6 +49,8 @@ def certify(conversation: Conversation) -> Conversation:
     traced = provenance(conversation, results)
     whole = Run(True, results, session.outcome(), before)
     calls = traced.calls
+    if calls and not traced.wanted and before[0].outcome() == whole.outcome:
+        raise Rejected("goal true at the start", "the end is the beginning")  # what was made has been undone: silence would do
     necessity = {c.id: _loss_without(traced, i, whole) for i, c in enumerate(calls)}
     implicit = [[a.id, b.id] for a, b in _unshown_orders(traced, whole)]
     order = {c.id: sorted({*_sources(c), *(a for a, b in implicit if b == c.id)}) for c in calls}
@@ -127,17 +129,21 @@ def _origin(
     if isinstance(value, list):
         parts = [_origin(v, parameter, conversation, server, words, seen, today) for v in value]
         return "; ".join(dict.fromkeys(parts))
-    hint = parameter.hint
-    for number, why in readings(words, hint, today):
-        if number == value:
-            return f"user: {why}"
-    said = _said(value, phrasebook(conversation.server).words_for(name_of(server, hint), parameter.name), words)
+    said = heard(value, parameter, server, phrasebook(conversation.server), words, today)
     if said:
         return said
     for call, path, known in seen:
         if known == value and not isinstance(value, bool | int | float):
             return f"{call}: {path}"
     raise Rejected("provenance", f"{parameter.name}={value!r} is nowhere in {words!r}")
+
+
+def heard(value: Any, parameter: Parameter, server: type[Server], book: Phrasebook, words: str, today: date) -> str:
+    """How words give a value: "user", "user: " and what has to be worked out, or "" if they do not."""
+    for number, why in readings(words, parameter.hint, today):
+        if number == value:
+            return f"user: {why}"
+    return _said(value, book.words_for(name_of(server, parameter.hint), parameter.name), words)
 
 
 def _said(value: Any, vocabulary: dict[str, str] | None, words: str) -> str:
@@ -190,7 +196,7 @@ def _minutes(conversation: Conversation) -> dict[str, int]:
 def _loss_without(conversation: Conversation, i: int, whole: Run) -> str:
     """What is lost if the i-th call is left out: "origin", "refusal", "state" or "answer". Raises `Rejected` for nothing."""
     call, calls = conversation.calls[i], conversation.calls
-    if any(call.id in _sources(other) for other in calls):
+    if _only_source(conversation, call, whole.results):
         return "origin"
     run = _execute(conversation, whole, i, calls[i + 1 :])
     if not run.ok:
@@ -200,6 +206,20 @@ def _loss_without(conversation: Conversation, i: int, whole: Run) -> str:
     if not _answered(conversation, run):
         return "answer"
     raise Rejected("necessity", f"{call.name} changes nothing")
+
+
+def _only_source(conversation: Conversation, call: GroundTruthCall, results: dict[str, Any]) -> bool:
+    """Whether a later argument comes from this call's result, and from no other that is there by then."""
+    shown = set[Any]()
+    for other in conversation.calls:
+        for name, origin in other.origin.items():
+            value = other.arguments[name]
+            values = value if isinstance(value, list) else [value]
+            if any(part.startswith(f"{call.id}:") for part in origin.split("; ")) and not shown.issuperset(values):
+                return True
+        if other is not call:
+            shown |= {value for _, value in leaves(results[other.id])}
+    return False
 
 
 def _answered(conversation: Conversation, run: Run) -> bool:

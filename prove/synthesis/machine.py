@@ -13,7 +13,7 @@ import msgspec
 from prove.episode import Limits
 from prove.records import Answer, Attempt, Conversation, GroundTruthCall, Level, Turn
 from prove.servers.session import Session
-from prove.synthesis.certify import Rejected
+from prove.synthesis.certify import Rejected, heard
 from prove.synthesis.goals import Seeker
 from prove.synthesis.memory import Goal
 from prove.synthesis.phrases import phrasebook
@@ -192,7 +192,12 @@ class Machine:
             self.words = f"{first} If something stands in the way of that, do this first: {second}"
         else:
             self.words = self.teacher.request(list(self.goal.wishes), self.persona, self.rng, later)
-        return "question" if self.goal.wishes[0].held_back else "execute"
+        wish = self.goal.wishes[0]
+        tool = type(self.draft.live).tools[wish.ask.tool]
+        for parameter in (p for p in tool.parameters if p.name in wish.held_back):
+            if heard(wish.arguments[parameter.name], parameter, type(self.draft.live), self.book, self.words, self.draft.live.today):
+                raise Rejected("asks what was said", f"{parameter.name} in {self.words!r}")
+        return "question" if wish.held_back else "execute"
 
     def _clarify(self) -> State:
         self.words = self.teacher.supply(self.goal.wishes[0], self.persona, self.rng)

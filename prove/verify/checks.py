@@ -143,13 +143,16 @@ def _turned_round(calls: Sequence[GroundTruthCall]) -> list[str]:
 
 
 def goal(e: Evidence) -> Iterator[str]:
-    """No turn's goal is true before it: its calls change the state, or tell something that no earlier turn has told."""
+    """No turn's goal is true before it, nor that of the whole: calls change the state, or tell something not told before."""
     told: set[tuple[str, str]] = set()
     for i, turn in enumerate(e.record.turns):
         wanted = {leaf for answer in turn.answers for leaf in told_by(answer)}
         if turn.calls and wanted <= told and e.whole.states[i].outcome() == e.whole.states[i + 1].outcome():
             yield f"turn {i + 1} wants nothing that was not so before it"
         told |= {leaf for call in turn.calls for leaf in scalars(e.whole.results.get(call.id))}
+    silent = not any(turn.answers for turn in e.record.turns)
+    if e.record.calls and silent and e.whole.states[0].outcome() == e.whole.states[-1].outcome():
+        yield "the end is the beginning, and nothing is told: silence reaches it"
 
 
 def questions(e: Evidence) -> Iterator[str]:
