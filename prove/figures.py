@@ -4,6 +4,7 @@ Colours are Okabe and Ito's, which colour-blind readers can tell apart; the styl
 """
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,15 @@ BLUE, ORANGE, GREEN, PINK, RED, SKY, YELLOW, GREY = "#0072B2", "#E69F00", "#009E
 matplotlib.style.use(STYLE)
 
 
+class Picture(Figure):
+    """A figure that a notebook shows as a picture, whatever its backend."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = BytesIO()
+        self.savefig(buffer, format="png", dpi=110)
+        return buffer.getvalue()
+
+
 def save(figure: Figure, path: Path) -> Path:
     """Write a figure without a date in it, so that a rerun is byte-identical; the suffix chooses the format."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,7 +41,7 @@ def save(figure: Figure, path: Path) -> Path:
 
 
 def _axes(width: float, height: float, rows: int = 1, columns: int = 1, **given: Any) -> tuple[Figure, Any]:
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Picture(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, **given)
 
 

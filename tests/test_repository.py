@@ -60,7 +60,11 @@ def test_every_parameter_says_what_it_means(path):
 )
 def test_a_notebook_runs_under_papermill(name, parameters, tmp_path, monkeypatch):
     monkeypatch.setenv("PROVE_RESULTS", str(tmp_path))
-    papermill.execute_notebook(HOME / "notebooks" / f"{name}.ipynb", tmp_path / "out.ipynb", parameters, progress_bar=False)
+    done = papermill.execute_notebook(HOME / "notebooks" / f"{name}.ipynb", tmp_path / "out.ipynb", parameters, progress_bar=False)
+    shown = [output.data for cell in done.cells for output in cell.get("outputs", []) if "data" in output]
+    figures = [data for data in shown if "Axes>" in data.get("text/plain", "")]
+    assert figures
+    assert all("image/png" in data for data in figures)  # a picture, not the name of one
 
 
 def test_a_notebook_with_an_unknown_profile_says_which_there_are(tmp_path, monkeypatch):
