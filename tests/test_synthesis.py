@@ -58,7 +58,10 @@ def test_a_certificate_holds_when_it_is_made_again(conversations):
 
 
 def test_a_superfluous_call_a_foreign_value_or_a_failing_call_is_rejected(conversations):
-    conversation = next(c for c in conversations if c.kind == "multi_turn" and len(c.turns[-1].calls) and c.turns[-1].calls[-1].arguments)
+    def reads(server, call):  # a read made twice is superfluous, a write may be wanted twice
+        return not load(server).server.tools[call.name].marks.writes and any(isinstance(v, str) for v in call.arguments.values())
+
+    conversation = next(c for c in conversations if c.kind == "multi_turn" and any(reads(c.server, k) for k in c.turns[-1].calls[-1:]))
     *turns, last = conversation.turns
     call = last.calls[-1]
     wrong = {k: "nobody said this" if isinstance(v, str) else v for k, v in call.arguments.items()}
