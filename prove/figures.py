@@ -24,7 +24,10 @@ matplotlib.style.use(STYLE)
 
 
 class Picture(Figure):
-    """A figure that a notebook shows as a picture, whatever its backend."""
+    """A figure of so many inches that a notebook shows as a picture, whatever its backend."""
+
+    def __init__(self, width: float, height: float) -> None:
+        super().__init__(figsize=(width, height), layout="constrained")
 
     def _repr_png_(self) -> bytes:
         buffer = BytesIO()
@@ -41,7 +44,7 @@ def save(figure: Figure, path: Path) -> Path:
 
 
 def _axes(width: float, height: float, rows: int = 1, columns: int = 1, **given: Any) -> tuple[Figure, Any]:
-    figure = Picture(figsize=(width, height), layout="constrained")
+    figure = Picture(width, height)
     return figure, figure.subplots(rows, columns, **given)
 
 

@@ -20,7 +20,7 @@ def waterfall(why: Explanation) -> Figure:
     """One reward: on the left the ground truth and the calls, with the matches between them (dashed where an edge is broken); on
     the right what each component adds to the total."""
     n_rows = max(len(why.trajectory.calls), len(why.trajectory.ground_truth), 5)
-    figure = Picture(figsize=(10, 0.8 + 0.34 * n_rows), layout="constrained")
+    figure = Picture(10, 0.8 + 0.34 * n_rows)
     left, right = figure.subplots(1, 2, width_ratios=(1.2, 1))
     _matches(left, why)
     bottom = 0.0
@@ -71,7 +71,7 @@ def audit(table: pd.DataFrame) -> Figure:
     gold without being equivalent to it; filled where it does not even reach the goal. A tick marks where it is equivalent."""
     table = table.iloc[::-1]
     at = np.arange(len(table))
-    figure = Picture(figsize=(10, 0.9 + 0.3 * len(table)), layout="constrained")
+    figure = Picture(10, 0.9 + 0.3 * len(table))
     left, right = figure.subplots(1, 2, sharey=True)
     for (preset, colour), shift in zip(PRESET_COLOURS.items(), (0.17, -0.17), strict=True):
         left.errorbar(table[f"{preset}_mean"], at + shift, xerr=table[f"{preset}_std"], fmt="o", ms=4, color=colour, label=preset)
@@ -94,7 +94,7 @@ def audit(table: pd.DataFrame) -> Figure:
 def calibration(curves: dict[str, pd.DataFrame]) -> Figure:
     """What a reward says of the goal: share of goals reached against the reward, with 95 % intervals, one line a preset
     (`prove.rewards.agreement.calibration`)."""
-    figure = Picture(figsize=(5, 3.4), layout="constrained")
+    figure = Picture(5, 3.4)
     axes = figure.subplots()
     for preset, curve in curves.items():
         error = [curve.goal - curve.low, curve.high - curve.goal]

@@ -74,7 +74,7 @@ PROFILES = {
             warm=SFT(steps=60, batch=4, learning_rate=5e-5, row_tokens=700, save_every=10),
             grpo=GRPO(
                 learning_rate=2e-4,
-                decay=True,  # at a constant rate so few prompts a step undo by noise what they have taught
+                decay=True,  # so few prompts a step teach with much noise: the last steps are small
                 lora_rank=16,
                 steps=16,
                 prompts_per_step=4,

@@ -161,8 +161,12 @@ def _said(value: Any, vocabulary: dict[str, str] | None, words: str) -> str:
 
 def _sources(call: GroundTruthCall) -> set[str]:
     """The calls whose results an argument comes from."""
-    parts = (part for origin in call.origin.values() for part in origin.split("; "))
-    return {part.split(":")[0] for part in parts if not part.startswith("user")}
+    return {source for origin in call.origin.values() for source in _cited(origin)}
+
+
+def _cited(origin: str) -> set[str]:
+    """The calls that the origin of one argument names."""
+    return {part.split(":")[0] for part in origin.split("; ") if not part.startswith("user")}
 
 
 # --- necessity and order
@@ -215,7 +219,7 @@ def _only_source(conversation: Conversation, call: GroundTruthCall, results: dic
         for name, origin in other.origin.items():
             value = other.arguments[name]
             values = value if isinstance(value, list) else [value]
-            if any(part.startswith(f"{call.id}:") for part in origin.split("; ")) and not shown.issuperset(values):
+            if call.id in _cited(origin) and not shown.issuperset(values):
                 return True
         if other is not call:
             shown |= {value for _, value in leaves(results[other.id])}

@@ -192,12 +192,15 @@ class Machine:
             self.words = f"{first} If something stands in the way of that, do this first: {second}"
         else:
             self.words = self.teacher.request(list(self.goal.wishes), self.persona, self.rng, later)
-        wish = self.goal.wishes[0]
-        tool = type(self.draft.live).tools[wish.ask.tool]
-        for parameter in (p for p in tool.parameters if p.name in wish.held_back):
-            if heard(wish.arguments[parameter.name], parameter, type(self.draft.live), self.book, self.words, self.draft.live.today):
+        self._holds_back(self.goal.wishes[0])
+        return "question" if self.goal.wishes[0].held_back else "execute"
+
+    def _holds_back(self, wish: Wish) -> None:
+        """Raise `Rejected` if the words give by accident what the wish keeps for the answer to a question: 30 in "9:30"."""
+        server, today = type(self.draft.live), self.draft.live.today
+        for parameter in (p for p in server.tools[wish.ask.tool].parameters if p.name in wish.held_back):
+            if heard(wish.arguments[parameter.name], parameter, server, self.book, self.words, today):
                 raise Rejected("asks what was said", f"{parameter.name} in {self.words!r}")
-        return "question" if wish.held_back else "execute"
 
     def _clarify(self) -> State:
         self.words = self.teacher.supply(self.goal.wishes[0], self.persona, self.rng)
