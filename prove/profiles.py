@@ -51,6 +51,7 @@ PROFILES = {
             warm=SFT(steps=1, batch=2, learning_rate=5e-5, row_tokens=900, save_every=1),
             grpo=GRPO(
                 learning_rate=2e-5,
+                lora_rank=16,
                 steps=2,
                 prompts_per_step=1,
                 group=2,

@@ -4,7 +4,9 @@ Every stage has a run folder named by what it depends on, so that asking for the
 needs a model runs in a process of its own (`prove.training.job`): a notebook's kernel holds no weights.
 """
 
+import errno
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -20,6 +22,7 @@ from prove.run import Run, RunError, results, unwritable, write_json
 from prove.synthesis.dataset import Plan, synthesize
 
 WAIT = 0.5  # seconds between looks at a training process
+FULL = 64_000_000  # bytes of disk with which a checkpoint cannot be written
 
 
 def data(profile: Profile, seed: int = 0) -> Run:
@@ -121,6 +124,8 @@ def job(stage: str, parameters: dict[str, Any], total: int) -> Run:
             process.terminate()
             process.wait()
     if process.returncode:
+        if shutil.disk_usage(log).free < FULL:  # whatever its last words are, they come from that
+            raise unwritable(run.path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
         last = log.read_text(errors="replace").strip().splitlines()[-1:]
         raise RunError(f"{stage} stopped: {' '.join(last) or f'exit code {process.returncode}'} (all of it in {log})")
     return run

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from prove.episode import Episode, Reply, ToolCall, play
 from prove.policies import Oracle
 from prove.records import Answer, Certificate, Conversation, GroundTruthCall, Turn
+from prove.run import RunError
 from prove.servers.session import Session
 from prove.training import grpo, sft
 from prove.training import models as entries
@@ -359,6 +361,17 @@ def test_training_goes_on_from_its_last_whole_checkpoint(tokenizer, tmp_path, he
     steps: list[dict] = []
     grpo.train(tiny(tokenizer), tokenizer, data, small(steps=3, save_every=1), tmp_path, steps.append)
     assert [s["step"] for s in steps] == [2, 3]
+
+
+def test_a_disk_too_small_for_the_checkpoints_is_said_before_the_first_step(tokenizer, tmp_path, helped, monkeypatch):
+    model, data, steps = tiny(tokenizer), [conversation(0, CARDS)], []
+    weights = sum(p.numel() * p.element_size() for p in model.parameters())
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=7 * weights - 1))  # the model and two checkpoints
+    with pytest.raises(RunError, match=r"training needs .* GB .* PROVE_RESULTS"):
+        grpo.train(model, tokenizer, data, small(steps=2, save_every=1, lora_rank=0), tmp_path, steps.append)
+    with pytest.raises(RunError, match=r"training needs .* GB .* PROVE_RESULTS"):
+        sft.train(model, tokenizer, data, sft.SFT(steps=2, save_every=1), tmp_path, steps.append)
+    assert not steps
 
 
 # --- models

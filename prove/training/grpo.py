@@ -27,7 +27,7 @@ from prove.episode import Episode, Limits, play
 from prove.records import Conversation
 from prove.rewards import PAPER, Explanation, Weights, explain
 from prove.rewards.reward import COMPONENTS
-from prove.training.loop import Log, Narrator, adapt, arguments, last_checkpoint, merged, quiet
+from prove.training.loop import Log, Narrator, adapt, arguments, last_checkpoint, merged, need_room, quiet
 from prove.training.rendering import Renderer
 from prove.training.sampler import LocalModel
 from prove.training.trainer import VLLM, TreeTrainer
@@ -62,15 +62,18 @@ def train(
     """Train on `conversations`; returns the trained model, adapters merged. Goes on from the last checkpoint under `out`.
 
     `log` gets one flat dict a step: reward, its spread, each component, goal, calls, dropped, tokens, loss, kl,
-    grad_norm, seconds. Raises ValueError for a group that does not divide into rows, or if no prompt fits.
+    grad_norm, seconds. Raises ValueError for a group that does not divide into rows, or if no prompt fits, and
+    `RunError` if the disk has no room for the checkpoints.
     """
     fitting = [c for c in conversations if _prompt_length(c, tokenizer) <= config.prompt_tokens]
     if not fitting:
         raise ValueError(f"no conversation has a prompt of at most {config.prompt_tokens} tokens")
     start_from(model, tokenizer, out / "start", config)
     rollouts = Rollouts(fitting, tokenizer, config)
+    model = adapt(model, config.lora_rank)
+    need_room(model, out, -(-config.steps // config.save_every))
     trainer = TreeTrainer(
-        model=adapt(model, config.lora_rank),
+        model=model,
         args=settings(config, out),
         train_dataset=Dataset.from_list([{"prompt": prompt(c)} for c in fitting]),
         processing_class=tokenizer,

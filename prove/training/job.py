@@ -1,6 +1,7 @@
 """What runs in a process of its own: `python -m prove.training.job RUN_FOLDER`. `prove.stages` starts it and reads its lines."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import msgspec
 from prove.benchmarks.heldout import Score, evaluate
 from prove.episode import Episode
 from prove.records import read_conversations
-from prove.run import Run
+from prove.run import Run, RunError
 from prove.training import grpo, sft
 from prove.training.models import ModelError, load
 from prove.training.sampler import LocalModel
@@ -22,6 +23,7 @@ def main(folder: Path) -> None:
     run, stage = Run(folder, described["parameters"]), described["stage"]
     {"warm": warm, "grpo": reinforce, "evaluate": measure}[stage](run)
     run.finish()
+    shutil.rmtree(folder / "checkpoints", ignore_errors=True)  # they are for going on after a stop, and take gigabytes
 
 
 def warm(run: Run) -> None:
@@ -79,5 +81,5 @@ def save(model: Any, tokenizer: Any, run: Run) -> None:
 if __name__ == "__main__":
     try:
         main(Path(sys.argv[1]))
-    except (ModelError, ValueError) as error:
+    except (ModelError, RunError, ValueError) as error:
         sys.exit(f"{error}")

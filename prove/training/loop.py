@@ -1,5 +1,6 @@
-"""What both trainers share: arguments, adapters, the log, and where to go on after a stop."""
+"""What both trainers share: arguments, adapters, the log, the room that checkpoints need, and where to go on after a stop."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,11 @@ import torch
 from transformers import PrinterCallback, TrainerCallback
 from transformers.trainer_utils import get_last_checkpoint
 
+from prove.run import RunError
+
 Log = Callable[[dict[str, Any]], None]
+
+KEPT = 2  # checkpoints: a kill while the last one is written leaves the one before
 
 
 def arguments(out: Path, learning_rate: float, seed: int, save_every: int, decay: bool = False) -> dict[str, Any]:
@@ -24,7 +29,7 @@ def arguments(out: Path, learning_rate: float, seed: int, save_every: int, decay
         "gradient_checkpointing": gpu,  # on a CPU time is scarcer than memory
         "logging_steps": 1,
         "save_steps": save_every,
-        "save_total_limit": 2,  # a kill while the last one is written leaves the one before
+        "save_total_limit": KEPT,
         "report_to": "none",
         "disable_tqdm": True,
         "dataloader_pin_memory": gpu,
@@ -45,6 +50,22 @@ class Narrator(TrainerCallback):
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         if logs and state.is_world_process_zero and "train_runtime" not in logs:
             self.log({"step": state.global_step} | {new: logs[old] for old, new in self.rename.items() if old in logs})
+
+
+def need_room(model: Any, out: Path, checkpoints: int) -> None:
+    """Raises `RunError` unless the disk has room for the model and for as many of its checkpoints as are there at once: what is
+    trained, and the optimiser's two moments of it."""
+    out.mkdir(parents=True, exist_ok=True)
+    size = [p.numel() * p.element_size() for p in model.parameters()]
+    trained = [p.numel() * p.element_size() for p in model.parameters() if p.requires_grad]
+    there = sum(file.stat().st_size for file in (out / "checkpoints").rglob("*"))
+    needed = sum(size) + 3 * sum(trained) * min(checkpoints, KEPT + 1) - there
+    free = shutil.disk_usage(out).free
+    if free < needed:
+        raise RunError(
+            f"{out} has {free / 1e9:.1f} GB of disk left and training needs {needed / 1e9:.1f} GB for the model and its checkpoints;"
+            " free some, or set PROVE_RESULTS to a folder on another disk"
+        )
 
 
 def last_checkpoint(out: Path) -> str | None:

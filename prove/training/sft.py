@@ -17,7 +17,7 @@ from transformers import Trainer, TrainingArguments
 from prove.episode import play
 from prove.policies import Oracle
 from prove.records import Conversation
-from prove.training.loop import Log, Narrator, adapt, arguments, last_checkpoint, merged, quiet
+from prove.training.loop import Log, Narrator, adapt, arguments, last_checkpoint, merged, need_room, quiet
 from prove.training.sampler import Teacher
 
 
@@ -42,7 +42,8 @@ def train(
 ) -> Any:
     """Train on the oracle's play; returns the trained model, adapters merged. Goes on from the last checkpoint under `out`.
 
-    `log` gets {"step", "loss", "grad_norm"} after each step. Raises ValueError if no conversation fits `row_tokens`.
+    `log` gets {"step", "loss", "grad_norm"} after each step. Raises ValueError if no conversation fits `row_tokens`, and
+    `RunError` if the disk has no room for the checkpoints.
     """
     data = rows(tokenizer, conversations, config.row_tokens)
     if not data:
@@ -55,8 +56,10 @@ def train(
         gradient_accumulation_steps=config.batch,
         remove_unused_columns=False,
     )
+    model = adapt(model, config.lora_rank)
+    need_room(model, out, -(-config.steps // config.save_every))
     trainer = SampledTokens(
-        adapt(model, config.lora_rank),
+        model,
         settings,
         data_collator=lambda batch: {key: torch.tensor([value]) for key, value in batch[0].items()},
         train_dataset=data,
