@@ -19,13 +19,18 @@ from prove.policies import SILENT, Oracle
 from prove.records import BadRecord, read_conversations, write_conversations
 from prove.run import RunError
 from prove.servers.catalog import catalogue, load
+from prove.servers.session import Session
 from prove.synthesis.certify import Rejected, certify
 from prove.synthesis.dataset import PAPER_MIX, WORLDS, Plan, item, synthesize
 from prove.synthesis.dedup import THRESHOLD, features, jaccard
 from prove.synthesis.graph import _search
 from prove.synthesis.language import readings, say
 from prove.synthesis.machine import Shape
+from prove.synthesis.memory import Goal, Memory
+from prove.synthesis.phrases import phrasebook
+from prove.synthesis.planner import Draft
 from prove.synthesis.report import chain_length
+from prove.synthesis.teacher import Wish
 
 from .sayable import HINTS
 
@@ -186,3 +191,15 @@ def test_a_broken_line_is_named(conversations, tmp_path):
     path.write_bytes(path.read_bytes() + b'{"id": 3}\n')
     with pytest.raises(BadRecord, match=r"broken\.jsonl, line 3"):
         read_conversations(path)
+
+
+def test_who_was_found_and_then_shown_among_others_is_not_that_one():
+    book, memory = phrasebook("banking"), Memory()
+    draft = Draft("banking", book, Session.open("banking", 0))
+    memory.begin(draft)
+    payee = next(iter(draft.live.payees))
+    for tool, arguments, alone in (("list_payees", {"query": payee.name}, True), ("list_scheduled_payments", {}, False)):
+        ask = book.asks[tool][0]
+        result = draft.call(tool, arguments).value
+        memory.remember(Goal((Wish(ask, ask.say[0], arguments, {}),), draft, (result,), []))
+        assert (payee.payee_id in memory.recent.values()) == alone

@@ -23,6 +23,7 @@ from prove.synthesis.ambiguity import single_out
 from prove.synthesis.certify import Rejected, certify, home
 from prove.synthesis.dataset import Plan, item
 from prove.synthesis.language import say
+from prove.verify.asks import asked_for
 from prove.verify.report import check, verify
 from prove.verify.words import heard
 
@@ -173,6 +174,21 @@ def test_that_one_is_ambiguous_after_two_and_clear_after_one():
         record = talk(turns)
         assert clear(record) != ambiguous
         assert ("ambiguity" in failing(record)) == ambiguous
+
+
+def test_a_name_within_another_arguments_name_does_not_say_it():
+    entry = {"category_id": "CAT-27", "amount": 1250, "merchant": "Blue Door Books"}
+    calls = [GroundTruthCall("c1", "list_categories", {"query": "Books"}), GroundTruthCall("c2", "add_expense", entry)]
+    for words, missing in (("A receipt from Blue Door Books over $12.50.", True), ("Books: $12.50 at Blue Door Books.", False)):
+        asked = Turn(words, "missing_required", [], "Which category do you mean?")
+        record = talk([asked, Turn("The Books category.", "missing_required", calls, "Recorded.")], server="budget", seed=6)
+        assert ("questions" in failing(record)) != missing
+
+
+def test_a_phrasing_inside_another_is_no_request_of_its_own():
+    flights = "I just want to get away: where can I fly from Rome Fiumicino?"
+    assert asked_for("travel_booking", f"{flights} Show the shortest first, please.") == [{"search_flights"}]
+    assert asked_for("travel_booking", f"{flights} Once that's done: Show Summer trip.") == [{"search_flights"}, {"get_itinerary"}]
 
 
 def test_words_that_fit_two_records_are_ambiguous():

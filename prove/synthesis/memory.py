@@ -73,9 +73,11 @@ class Memory:
         self.done.append(tool.name)
 
     def _clear_up(self, goal: Goal) -> dict[Any, str]:
-        """Forget what could be mistaken for the only record of its kind that the goal's results show; returns all those."""
+        """Forget what could be mistaken for the only record of its kind that the goal's results show, and what this query has
+        found and then shown among others; returns all that are shown alone."""
         alone = shown_alone(goal.draft.live, goal.draft.results[self._before :])
-        self.recent = {kind: key for kind, key in self.recent.items() if alone.get(kind, key) == key}
+        stays = {kind: key for kind, key in self.recent.items() if kind not in self._unread} | alone
+        self.recent = {kind: key for kind, key in self.recent.items() if stays.get(kind) == key}
         return alone
 
     def _speak_of_made(self, goal: Goal) -> None:

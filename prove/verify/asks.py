@@ -10,13 +10,14 @@ _SLOT = re.compile(r"\{[^}]*\}")
 
 
 def asked_for(server: str, text: str) -> list[set[str]]:
-    """For each place in the words where a request begins, the tools whose phrasing fits it best: with the most words said."""
-    best: dict[int, tuple[int, set[str]]] = {}
-    for tool, pattern, said in _phrasings(server):
-        for match in pattern.finditer(text):
-            length, tools = best.get(match.start(1), (0, set()))
-            best[match.start(1)] = (said, {tool} | (tools if length == said else set())) if said >= length else (length, tools)
-    return [tools for _, (_, tools) in sorted(best.items())]
+    """For each place in the words where a request begins, the tools whose phrasing fits it best: with the most words said.
+
+    A phrasing that also fits inside another's words, of which more are said, is no request of its own.
+    """
+    found = [(*match.span(1), said, tool) for tool, pattern, said in _phrasings(server) for match in pattern.finditer(text)]
+    own = [f for f in found if not any(start < f[0] < end and said > f[2] for start, end, said, _ in found)]
+    best = {start: max(said for at, _, said, _ in own if at == start) for start, *_ in own}
+    return [{tool for at, _, said, tool in own if (at, said) == place} for place in sorted(best.items())]
 
 
 @cache

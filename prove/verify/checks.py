@@ -1,17 +1,15 @@
 """What must hold of a conversation. Each check yields what does not; its name is its row in the table."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 
 from prove.records import GroundTruthCall
 from prove.servers.catalog import load
-from prove.servers.tools import Parameter, Tool
 from prove.verify.asks import asked_for
 from prove.verify.evidence import Evidence, run, scalars, stands_at, told_by, untraced
 from prove.verify.mentions import Words, asked, misunderstood
-from prove.verify.words import choices_of, heard, verbatim
+from prove.verify.words import choices_of, heard, verbatim, without
 
 _DISTRACTORS = range(3, 9)
 
@@ -157,21 +155,23 @@ def goal(e: Evidence) -> Iterator[str]:
 
 def questions(e: Evidence) -> Iterator[str]:
     """Where the assistant asks back, the answer gives a value that the query did not, or tells more of a record that is meant."""
-    tools = load(e.record.server).server.tools
     for i, turn in enumerate(e.record.turns):
-        *before, _ = query = asked(e, i)
-        first, both = (Words(e.record.server, words, e.whole.states[i]) for words in (before, query))
-        pairs = [(tools[c.name], p, c.arguments[p.name]) for c in turn.calls for p in tools[c.name].parameters if p.name in c.arguments]
-        if before and pairs and all(_said_before(first, both, *pair) for pair in pairs):
+        given = [(call, name) for call in turn.calls for name in call.arguments]
+        if given and len(asked(e, i)) > 1 and all(_said_before(e, i, *one) for one in given):
             yield f"turn {i}: the assistant asks back though everything was said"
 
 
-def _said_before(first: Words, both: Words, tool: Tool, parameter: Parameter, value: Any) -> bool:
-    """Whether the first words of a query give a value as well as all of its words do."""
-    if parameter.id_type:
-        return first.single_out(parameter.id_type, value) and first.told(parameter.id_type, value) == both.told(parameter.id_type, value)
-    spec, choices = tool.input_schema["properties"][parameter.name], choices_of(first.server, parameter.name, parameter.hint)
-    return heard(value, spec, first.query, choices) not in ("", "number word")  # "just one column of it" gives no number
+def _said_before(e: Evidence, i: int, call: GroundTruthCall, name: str) -> bool:
+    """Whether a turn's query gives an argument before the assistant asks back as well as it does with the answer."""
+    tool, value = load(e.record.server).server.tools[call.name], call.arguments[name]
+    parameter = next(p for p in tool.parameters if p.name == name)
+    others = [v for n, v in call.arguments.items() if n != name and isinstance(v, str)]
+    *before, _ = query = without(asked(e, i), others)
+    first, both = (Words(e.record.server, words, e.whole.states[i]) for words in (before, query))
+    if kind := parameter.id_type:
+        return first.single_out(kind, value) and first.told(kind, value) == both.told(kind, value)
+    spec, choices = tool.input_schema["properties"][name], choices_of(first.server, name, parameter.hint)
+    return heard(value, spec, before, choices) not in ("", "number word")  # "just one column of it" gives no number
 
 
 def refusal(e: Evidence) -> Iterator[str]:

@@ -45,6 +45,12 @@ def verbatim(text: str, said: list[Said]) -> bool:
     return any(re.search(_whole(text), words, re.IGNORECASE) for words, _ in said)
 
 
+def without(said: list[Said], texts: list[str]) -> list[Said]:
+    """The words less these texts: "a receipt from Blue Door Books" names no books where the shop is meant."""
+    pattern = "|".join(map(_whole, sorted(filter(None, texts), key=len, reverse=True))) or r"(?!)"
+    return [(re.sub(pattern, " ", words, flags=re.IGNORECASE), day) for words, day in said]
+
+
 def choices_of(server: str, name: str, hint: Any) -> dict[str, str]:
     """The words for the values of a closed choice: the domain's `[words.<type>]`, else its `[words.<argument or field>]`."""
     tables, declared = _word_tables(server), vars(sys.modules[load(server).server.__module__])
