@@ -20,14 +20,14 @@ from prove.records import BadRecord, read_conversations, write_conversations
 from prove.run import RunError
 from prove.servers.catalog import catalogue, load
 from prove.servers.session import Session
-from prove.synthesis.certify import Rejected, certify
+from prove.synthesis.certify import Rejected, certify, heard
 from prove.synthesis.dataset import PAPER_MIX, WORLDS, Plan, item, synthesize
 from prove.synthesis.dedup import THRESHOLD, features, jaccard
 from prove.synthesis.graph import _search
 from prove.synthesis.language import readings, say
 from prove.synthesis.machine import Shape
 from prove.synthesis.memory import Goal, Memory
-from prove.synthesis.phrases import phrasebook
+from prove.synthesis.phrases import phrasebook, polished
 from prove.synthesis.planner import Draft
 from prove.synthesis.report import chain_length
 from prove.synthesis.teacher import Wish
@@ -203,3 +203,11 @@ def test_who_was_found_and_then_shown_among_others_is_not_that_one():
         result = draft.call(tool, arguments).value
         memory.remember(Goal((Wish(ask, ask.say[0], arguments, {}),), draft, (result,), []))
         assert (payee.payee_id in memory.recent.values()) == alone
+
+
+def test_a_text_is_said_only_where_it_stands_by_itself():
+    key = next(p for p in load("payments").server.tools["pay_invoice"].parameters if p.name == "idempotency_key")
+    today = date(2026, 3, 2)
+    for words, said in (("Use DESK-118-A as the key.", True), ("Use DESK-118-An as the key.", False), ("use desk-118-a, please", True)):
+        assert bool(heard("DESK-118-A", key, load("payments").server, phrasebook("payments"), words, today)) == said
+    assert polished("use DESK-118-A as the key, for a aisle seat") == "Use DESK-118-A as the key, for an aisle seat"

@@ -188,6 +188,8 @@ def test_a_name_within_another_arguments_name_does_not_say_it():
 def test_a_phrasing_inside_another_is_no_request_of_its_own():
     flights = "I just want to get away: where can I fly from Rome Fiumicino?"
     assert asked_for("travel_booking", f"{flights} Show the shortest first, please.") == [{"search_flights"}]
+    portfolio = "Be honest, how is my portfolio doing all in all? After that, one more thing."  # "So, be honest" at the start only
+    assert asked_for("trading", f"{portfolio} Bid and ask of Veridex.") == [{"get_portfolio"}, {"get_quote"}]
     assert asked_for("travel_booking", f"{flights} Once that's done: Show Summer trip.") == [{"search_flights"}, {"get_itinerary"}]
 
 

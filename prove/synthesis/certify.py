@@ -8,6 +8,7 @@
 4. *Order*: a call comes `after` another exactly where execution needs it.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
@@ -150,13 +151,18 @@ def _said(value: Any, vocabulary: dict[str, str] | None, words: str) -> str:
     """Whether the words say a text, a choice or a yes/no; secrets and ids must be there to the letter."""
     key = str(value).lower() if isinstance(value, bool) else str(value)
     heard = words.casefold()
-    if isinstance(value, str) and value.casefold() in heard:
+    if isinstance(value, str) and _whole(value.casefold(), heard):
         return "user"
     if vocabulary and key in vocabulary and vocabulary[key].casefold() in heard:
         return "user: choice in words"
-    if isinstance(value, str) and value.replace("_", " ").casefold() in heard:
+    if isinstance(value, str) and _whole(value.replace("_", " ").casefold(), heard):
         return "user: choice in words"
     return ""
+
+
+def _whole(text: str, heard: str) -> bool:
+    """Whether a text stands somewhere by itself, as no part of a longer word."""
+    return text in heard and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", heard) is not None
 
 
 def _sources(call: GroundTruthCall) -> set[str]:

@@ -1,7 +1,7 @@
 """What somebody could want next: goals that the live world can grant, or visibly cannot, found by trying them out."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from random import Random
 from typing import Any
 
@@ -9,18 +9,18 @@ import msgspec
 
 from prove.records import Answer, Attempt, Level, leaves, paths
 from prove.servers.errors import Code
-from prove.servers.session import Session
+from prove.servers.session import Result, Session
 from prove.servers.tools import Tool
 from prove.synthesis.language import say
 from prove.synthesis.memory import Goal, Memory
 from prove.synthesis.phrases import Ask, Phrasebook, Template, value_at
-from prove.synthesis.planner import Draft, Named, Unplannable, name_record, resolve
+from prove.synthesis.planner import Draft, Unplannable, name_record, resolve
 from prove.synthesis.teacher import Persona, Wish
 from prove.synthesis.values import NoValue, draw, name_of
 from prove.synthesis.wander import refusing
 
 TRIES = 40
-_LINKS = 12  # tries for the next link of a chain: what is possible is found early, what is not costs all of them
+_LINKS = 24  # tries for the next link of a chain: what is possible is found early, what is not costs all of them
 _CLEARINGS = 6  # refused wishes for which a way out is looked for: one that is not found early is rarely found late
 _BLOCKED: tuple[Code, ...] = ("failed_precondition", "resource_exhausted")
 
@@ -41,25 +41,10 @@ def _only_undoes(start: Session, before: Session, after: Session) -> bool:
     return True
 
 
-def _best(goals: Iterable[Goal | None], onto: Session | None) -> Goal | None:
-    """The first goal; or in a chain, where `onto` is an earlier world, the first write that was out of reach in it, else a read
-    that was."""
-    best, most = None, -1
-    for goal in filter(None, goals):
-        worth = 2 if onto is None else _out_of_reach(goal, onto)
-        if worth > most:
-            best, most = goal, worth
-        if worth == 2:
-            break
-    return best
-
-
-def _out_of_reach(goal: Goal, world: Session) -> int:
-    """Whether that world refuses what the goal does last, 2 for a write and 1 for a read, or shows something else for it, 1."""
-    wish = goal.wishes[-1]
-    writes = type(goal.draft.live).tools[wish.ask.tool].marks.writes
-    result = world.fork().call(wish.ask.tool, wish.arguments)
-    return (1 + writes) if not result.ok else int(not writes and result.value != goal.results[-1])
+def _out_of_reach(wish: Wish, result: Result, world: Session) -> bool:
+    """Whether that world refuses what a wish does, or shows something else for it if it is a read."""
+    there = world.fork().call(wish.ask.tool, wish.arguments)
+    return not there.ok or there.text != result.text
 
 
 class Seeker:
@@ -77,16 +62,17 @@ class Seeker:
         `onto` is the world before the last wish: a goal that was out of reach then is better than any other.
         """
         self.memory.begin(draft)
-        found = _best(self._tries(_LINKS if onto else TRIES, draft, focus, level, later, onto), onto)
+        found = self._link(draft, focus, level, later, self.max_calls, onto) if onto else None
+        found = found or self._any(TRIES, draft, focus, level, later, self.max_calls)
         if found:
             self.memory.remember(found)
         return found
 
     def and_then(self, first: Goal, onto: Session | None = None) -> Goal | None:
         """The same goal with a second wish that builds on it; `onto` is the world before the first, as for `goal`."""
-        tries = self._tries(_LINKS if onto else TRIES // 4, first.draft, None, "complete", True, onto)
         room = min(2, self.max_calls - self.memory.calls_since(first.draft))
-        second = _best((s for s in tries if s and len(s.draft.calls) - len(first.draft.calls) <= room), onto)
+        second = self._link(first.draft, None, "complete", True, room, onto) if onto else None
+        second = second or self._any(TRIES // 4, first.draft, None, "complete", True, room)
         if second is None:
             return None
         self.memory.remember(second)
@@ -98,8 +84,8 @@ class Seeker:
         self.memory.begin(draft)
         hopeless = 0
         for ask in self._asks_refused(draft, focus, "failed_precondition"):
-            refused = self._refused(draft, ask)
-            if refused is None or refused[2] != "failed_precondition":
+            refused = self._refused(draft, ask, "failed_precondition")
+            if refused is None:
                 continue
             if hopeless == _CLEARINGS:
                 break
@@ -117,8 +103,8 @@ class Seeker:
         """A wish that cannot be met, with the read that shows why."""
         self.memory.begin(draft)
         for ask in self._asks_refused(draft, focus, *_BLOCKED):
-            refused = self._refused(draft, ask)
-            if refused is None or refused[2] not in _BLOCKED:
+            refused = self._refused(draft, ask, *_BLOCKED)
+            if refused is None:
                 continue
             wish, trial, code, why = refused
             answers = self._shown_why(trial, len(draft.calls), wish, why) or self._look_why(trial, wish, why)
@@ -145,11 +131,22 @@ class Seeker:
 
     # --- one try
 
-    def _tries(self, n: int, draft: Draft, focus: str | None, level: Level, later: bool, onto: Session | None) -> Iterator[Goal | None]:
-        """n tries; a chain's next link is looked for every other time among the tools that a state can refuse."""
-        for i in range(n):
-            among = refusing(draft.server, *_BLOCKED) & self.book.asks_at[level].keys() if onto and i % 2 == 0 else None
-            yield self._try(draft, self._ask(draft, focus, level, among or None), level, later)
+    def _any(self, tries: int, draft: Draft, focus: str | None, level: Level, later: bool, room: int) -> Goal | None:
+        """The first goal of at most `room` calls that is found in so many tries."""
+        found = (self._try(draft, self._ask(draft, focus, level), level, later, room) for _ in range(tries))
+        return next(filter(None, found), None)
+
+    def _link(self, draft: Draft, focus: str | None, level: Level, later: bool, room: int, onto: Session) -> Goal | None:
+        """The next link of a chain: the first write that was out of reach in the world `onto`, else a read that was. It is looked
+        for mostly among the tools that a state can refuse."""
+        reads = None
+        for i in range(_LINKS):
+            among = refusing(draft.server, *_BLOCKED) & self.book.asks_at[level].keys() if i % 4 else None
+            found = self._try(draft, self._ask(draft, focus, level, among or None), level, later, room, onto)
+            if found and type(draft.live).tools[found.wishes[0].ask.tool].marks.writes:
+                return found
+            reads = reads or found
+        return reads
 
     def _ask(self, draft: Draft, focus: str | None, level: Level = "complete", among: Collection[str] | None = None) -> Ask:
         """A thing to ask for, that this level can express: of the tool in focus if there is one, else of one among some, preferably
@@ -162,19 +159,23 @@ class Seeker:
         weights = [weight * 0.2 ** self.memory.done.count(name) for name, weight in zip(names, likely, strict=True)]
         return self.rng.choice(fitting[self.rng.choices(names, weights)[0]])
 
-    def _try(self, draft: Draft, ask: Ask, level: Level, later: bool) -> Goal | None:
-        """Ground the ask in the live state, look up what it names, and do it. None if anything stands in the way."""
-        before = draft.outcome()
-        trial, tool = draft.fork(), type(draft.live).tools[ask.tool]
+    def _try(self, draft: Draft, ask: Ask, level: Level, later: bool, room: int, onto: Session | None = None) -> Goal | None:
+        """Ground the ask in the live state, look up what it names, and do it, in at most `room` calls. None if anything stands in
+        the way, or if the world `onto` offers the same."""
         try:
-            wish = self._wish(trial, ask, tool, level, later)
+            wish = self._wish(draft, ask, level, later)
+            outlook = self._outlook(draft, wish)
+            if not outlook.ok or (onto and not _out_of_reach(wish, outlook, onto)):
+                return None
+            trial = draft.fork()
+            wish = self._named(trial, wish)
         except (NoValue, Unplannable):
             return None
         result = trial.call(ask.tool, wish.arguments)
-        if not result.ok or len(trial.calls) - len(draft.calls) > self.max_calls:
+        if len(trial.calls) - len(draft.calls) > room:
             return None
-        if tool.marks.writes:
-            return Goal((wish,), trial, (result.value,), []) if trial.outcome() != before else None
+        if type(draft.live).tools[ask.tool].marks.writes:
+            return Goal((wish,), trial, (result.value,), []) if trial.outcome() != draft.outcome() else None
         if result.value.get("total") == 0:
             return None  # an empty list answers nothing
         answers = self._answers(ask, trial, result.value)
@@ -182,9 +183,13 @@ class Seeker:
         new = [a for a in answers if not a.leaves <= seen]
         return Goal((wish,), trial, (result.value,), answers) if new else None
 
-    def _wish(self, trial: Draft, ask: Ask, tool: Tool, level: Level, later: bool) -> Wish:
-        """Choose words and arguments, and make the look-ups that lead from the one to the other."""
-        template = self._template(ask, level)
+    def _outlook(self, draft: Draft, wish: Wish) -> Result:
+        """What would come of a wish: cheaper to see before its records are named and looked up than after."""
+        return draft.session.fork().call(wish.ask.tool, wish.arguments)
+
+    def _wish(self, draft: Draft, ask: Ask, level: Level, later: bool) -> Wish:
+        """Choose a phrasing, arguments, and the words for them; records that need a name get it from `_named`."""
+        tool, template = type(draft.live).tools[ask.tool], self._template(ask, level)
         required = {p.name for p in tool.parameters if p.required}
         droppable = [s for s in template.slots(droppable=True) if s in required]
         held_back = tuple(droppable if level == "minimal" else self.rng.sample(droppable, 1) if level == "missing_required" else ())
@@ -194,8 +199,21 @@ class Seeker:
         spoken: dict[str, str] = {}
         for parameter in (p for p in tool.parameters if p.name in chosen):
             again = later and parameter.name not in held_back  # "which one do you mean?" is not answered by "that one"
-            arguments[parameter.name], spoken[parameter.name] = self._argument(trial, tool, parameter, again, arguments)
+            arguments[parameter.name], words = self._argument(draft, tool, parameter, again, arguments)
+            if words is not None:
+                spoken[parameter.name] = words
         return Wish(ask, template, arguments, spoken, held_back)
+
+    def _named(self, trial: Draft, wish: Wish) -> Wish:
+        """The same wish with words for all its records; makes the look-ups that lead from the words to them."""
+        spoken = dict(wish.spoken)
+        for parameter in type(trial.live).tools[wish.ask.tool].parameters:
+            if parameter.id_type and parameter.name in wish.arguments.keys() - spoken.keys():
+                key = wish.arguments[parameter.name]
+                named = name_record(trial, parameter.id_type, key, self.rng)
+                resolve(trial, parameter.id_type, key, named, self.rng)
+                spoken[parameter.name] = named.text
+        return msgspec.structs.replace(wish, spoken=spoken)
 
     def _template(self, ask: Ask, level: Level) -> Template:
         """A phrasing in the persona's register (mostly) that can leave out what the level leaves out."""
@@ -203,25 +221,19 @@ class Seeker:
         mine = [t for t in options if t in ask.say[0 if self.terse else self.persona.register :: 4]]
         return self.rng.choice(mine if mine and (self.terse or self.rng.random() < 0.7) else options)
 
-    def _argument(self, trial: Draft, tool: Tool, parameter: Any, later: bool, so_far: dict[str, Any]) -> tuple[Any, str]:
-        """A value for one argument and the words for it."""
+    def _argument(self, draft: Draft, tool: Tool, parameter: Any, later: bool, so_far: dict[str, Any]) -> tuple[Any, str | None]:
+        """A value for one argument and the words for it; None for a record to be named."""
         id_type, rng = parameter.id_type, self.rng
         if id_type is None:
-            value = draw(trial.live, tool, parameter, rng, self.book.values)
-            words = self.book.words_for(name_of(type(trial.live), parameter.hint), parameter.name)
-            return value, say(parameter.hint, value, trial.live.today, rng, words)
-        recent = self.memory.still_there(trial, id_type)
+            value = draw(draft.live, tool, parameter, rng, self.book.values)
+            words = self.book.words_for(name_of(type(draft.live), parameter.hint), parameter.name)
+            return value, say(parameter.hint, value, draft.live.today, rng, words)
+        recent = self.memory.still_there(draft, id_type)
         again = self.book.mentions[id_type.__name__].again
         alone = id_type not in {p.id_type for p in tool.parameters if p.name in so_far}  # else "that one" would be the other
         if later and recent is not None and alone and rng.random() < 0.75:
-            if again and rng.random() < 0.7:
-                return recent, rng.choice(again)
-            key = recent
-        else:
-            key = draw(trial.live, tool, parameter, rng, self.book.values)
-        named: Named = name_record(trial, id_type, key, rng)
-        resolve(trial, id_type, key, named, rng)
-        return key, named.text
+            return recent, rng.choice(again) if again and rng.random() < 0.7 else None
+        return draw(draft.live, tool, parameter, rng, self.book.values), None
 
     def _answers(self, ask: Ask, trial: Draft, result: Any) -> list[Answer]:
         """What the reply will tell: the values that the user wanted to know."""
@@ -236,15 +248,17 @@ class Seeker:
         if focus is None or focus in among:
             yield from (self._ask(draft, focus, among=among) for _ in range(TRIES if among else 0))
 
-    def _refused(self, draft: Draft, ask: Ask) -> tuple[Wish, Draft, Any, str] | None:
-        """A wish whose call the state refuses: (wish, draft with the look-ups done, code, message)."""
-        trial, tool = draft.fork(), type(draft.live).tools[ask.tool]
+    def _refused(self, draft: Draft, ask: Ask, *codes: Code) -> tuple[Wish, Draft, Any, str] | None:
+        """A wish whose call the state refuses with such a code: (wish, draft with the look-ups done, code, message)."""
         try:
-            wish = self._wish(trial, ask, tool, "complete", later=False)
+            wish = self._wish(draft, ask, "complete", later=False)
+            result = self._outlook(draft, wish)
+            if result.code not in codes:
+                return None
+            trial = draft.fork()
+            return self._named(trial, wish), trial, result.code, result.value["error"]["message"]
         except (NoValue, Unplannable):
             return None
-        result = trial.session.call(ask.tool, wish.arguments)
-        return None if result.ok else (wish, trial, result.code, result.value["error"]["message"])
 
     def _clearing(self, trial: Draft, wish: Wish) -> Goal | None:
         """Another write about the same records after which the wish succeeds."""
@@ -256,7 +270,7 @@ class Seeker:
             likely = [t.name for t in writes if t.consumes & shared.keys()]
             others = [t.name for t in writes if t.name not in likely]
             for name in [*self.rng.sample(likely, len(likely)), *self.rng.sample(others, min(4, len(others)))]:
-                clearing = self._try(trial, self.rng.choice(self.book.asks[name]), "complete", later=True)
+                clearing = self._try(trial, self.rng.choice(self.book.asks[name]), "complete", later=True, room=self.max_calls)
                 if clearing is None:
                     continue
                 cleared = clearing.draft.session.fork()

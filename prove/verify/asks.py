@@ -7,6 +7,7 @@ from prove.servers.catalog import load
 
 _PART = re.compile(r"(\[[^\]]*\])")
 _SLOT = re.compile(r"\{[^}]*\}")
+_GREETING = re.compile(r"(\w+(?: there)?[,!] )")  # said at the start of a conversation only
 
 
 def asked_for(server: str, text: str) -> list[set[str]]:
@@ -26,7 +27,9 @@ def _phrasings(server: str) -> list[tuple[str, re.Pattern[str], int]]:
     out = []
     for tool, asks in load(server).phrases().get("ask", {}).items():
         for phrasing in (p for ask in (asks if isinstance(asks, list) else [asks]) for p in ask["say"]):
-            parts = [(p[1:-1], True) if p.startswith("[") else (p, False) for p in _PART.split(phrasing)]
+            greeting = _GREETING.match(phrasing)
+            marked = f"[{greeting[1]}]{phrasing[greeting.end() :]}" if greeting else phrasing
+            parts = [(p[1:-1], True) if p.startswith("[") else (p, False) for p in _PART.split(marked)]
             pattern = "".join(f"(?:{_open(text)})?" if droppable else _open(text) for text, droppable in parts)
             letters = sum(len(_SLOT.sub("", text)) for text, droppable in parts if not droppable)
             out.append((tool, re.compile(rf"(?:^|[.!?:] )({pattern})(?= |$)", re.IGNORECASE), letters))
