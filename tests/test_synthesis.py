@@ -18,7 +18,9 @@ from prove.episode import Episode
 from prove.policies import SILENT, Oracle
 from prove.records import BadRecord, read_conversations, write_conversations
 from prove.run import RunError
+from prove.servers import Query
 from prove.servers.catalog import catalogue, load
+from prove.servers.schema import bare, without_none
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected, certify, heard
 from prove.synthesis.dataset import PAPER_MIX, WORLDS, Plan, item, synthesize
@@ -30,7 +32,7 @@ from prove.synthesis.memory import Goal, Memory
 from prove.synthesis.phrases import phrasebook, polished
 from prove.synthesis.planner import Draft
 from prove.synthesis.report import chain_length
-from prove.synthesis.teacher import Wish
+from prove.synthesis.teacher import PERSONAS, Scripted, Wish
 
 from .sayable import HINTS
 
@@ -211,3 +213,36 @@ def test_a_text_is_said_only_where_it_stands_by_itself():
     for words, said in (("Use DESK-118-A as the key.", True), ("Use DESK-118-An as the key.", False), ("use desk-118-a, please", True)):
         assert bool(heard("DESK-118-A", key, load("payments").server, phrasebook("payments"), words, today)) == said
     assert polished("use DESK-118-A as the key, for a aisle seat") == "Use DESK-118-A as the key, for an aisle seat"
+
+
+def test_a_free_text_is_said_to_the_letter(conversations):
+    """What a user says in capitals would be another name, label or file."""
+    for c in conversations:
+        tools, said = load(c.server).server.tools, ""
+        for turn in c.turns:
+            said += f" {turn.user}"
+            for call in turn.calls:
+                for p in (p for p in tools[call.name].parameters if call.origin.get(p.name) == "user" and not p.id_type):
+                    value, hint = call.arguments[p.name], without_none(p.hint)
+                    assert bare(hint) is not str or hint == Query or value in said, (c.id, value)
+
+
+def test_a_text_with_marks_in_it_gets_no_capital():
+    assert polished("second_try.md. customer-visits. nap time.") == "second_try.md. customer-visits. Nap time."
+    ask = phrasebook("iot_devices").asks["create_scene"][0]
+    wish = Wish(ask, ask.say[0], {"name": "nap time"}, {"name": "nap time"}, ("name",))
+    said = {Scripted().supply(wish, persona, Random(i)) for persona in PERSONAS for i in range(20)}
+    assert "nap time." in said
+    assert all("nap time" in words for words in said)
+
+
+def test_after_a_record_is_made_from_another_neither_is_that_one():
+    book, memory = phrasebook("issue_tracker"), Memory()
+    draft = Draft("issue_tracker", book, Session.open("issue_tracker", 0))
+    memory.begin(draft)
+    parent = next(i for i in draft.live.issues if i.kind == "epic")
+    ask = book.asks["create_issue"][0]
+    arguments = {"project_key": parent.project_key, "kind": "task", "summary": "A dark theme", "parent": parent.issue_key}
+    made = draft.call("create_issue", arguments).value
+    memory.remember(Goal((Wish(ask, ask.say[0], arguments, {}),), draft, (made,), []))
+    assert not {made["issue_key"], parent.issue_key} & set(memory.recent.values())

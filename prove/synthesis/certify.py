@@ -11,12 +11,14 @@
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, Literal, get_origin
 
 import msgspec
 
 from prove.records import Certificate, Conversation, GroundTruthCall, Turn, leaves, paths
+from prove.servers import Query
 from prove.servers.catalog import load
+from prove.servers.schema import bare, without_none
 from prove.servers.server import Server
 from prove.servers.session import Session
 from prove.servers.tools import Parameter
@@ -144,14 +146,16 @@ def heard(value: Any, parameter: Parameter, server: type[Server], book: Phrasebo
     for number, why in readings(words, parameter.hint, today):
         if number == value:
             return f"user: {why}"
-    return _said(value, book.words_for(name_of(server, parameter.hint), parameter.name), words)
+    hint = without_none(parameter.hint)
+    free = hint != Query and get_origin(bare(hint)) is not Literal  # no choice and no search, for which case is nothing
+    return _said(value, book.words_for(name_of(server, parameter.hint), parameter.name), words, free)
 
 
-def _said(value: Any, vocabulary: dict[str, str] | None, words: str) -> str:
-    """Whether the words say a text, a choice or a yes/no; secrets and ids must be there to the letter."""
+def _said(value: Any, vocabulary: dict[str, str] | None, words: str, free: bool) -> str:
+    """Whether the words say a text, a choice or a yes/no; free texts, secrets and ids must be there to the letter."""
     key = str(value).lower() if isinstance(value, bool) else str(value)
     heard = words.casefold()
-    if isinstance(value, str) and _whole(value.casefold(), heard):
+    if isinstance(value, str) and (_whole(value, words) if free else _whole(value.casefold(), heard)):
         return "user"
     if vocabulary and key in vocabulary and vocabulary[key].casefold() in heard:
         return "user: choice in words"

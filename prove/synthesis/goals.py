@@ -225,7 +225,7 @@ class Seeker:
         """A value for one argument and the words for it; None for a record to be named."""
         id_type, rng = parameter.id_type, self.rng
         if id_type is None:
-            value = draw(draft.live, tool, parameter, rng, self.book.values)
+            value = draw(draft.live, tool, parameter, rng, self.book.values, so_far)
             words = self.book.words_for(name_of(type(draft.live), parameter.hint), parameter.name)
             return value, say(parameter.hint, value, draft.live.today, rng, words)
         recent = self.memory.still_there(draft, id_type)

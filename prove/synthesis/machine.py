@@ -231,8 +231,9 @@ class Machine:
         return "clarify"
 
     def _answer(self) -> State:
-        replies = [self._reply(wish, result) for wish, result in zip(self.goal.wishes, self.goal.results, strict=True)]
-        self._say(" ".join(replies), self.goal.answers, self.goal.attempts)
+        *others, last = (self._reply(wish, result) for wish, result in zip(self.goal.wishes, self.goal.results, strict=True))
+        ended = [f"{reply}." if reply[-1].isalnum() else reply for reply in others]
+        self._say(" ".join([*ended, last]), self.goal.answers, self.goal.attempts)
         return "continue"
 
     def _give_up(self) -> State:

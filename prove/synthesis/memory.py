@@ -81,14 +81,16 @@ class Memory:
         return alone
 
     def _speak_of_made(self, goal: Goal) -> None:
-        """A new record is what one speaks of next, unless one of its kind was named for it."""
+        """A new record is what one speaks of next; neither it nor another of its kind that was named for it."""
         server = type(goal.draft.live)
         last, given = server.tools[goal.wishes[-1].ask.tool], goal.wishes[-1].arguments
         if last.marks.writes and goal.results and isinstance(goal.results[-1], dict):
             kind, key = last.subject, next(iter(goal.results[-1].values()))
             table = table_of(server, kind) if kind and isinstance(key, str) else None
             made = table and key not in goal.draft.live.state[table].base.records
-            if made and kind not in last.ids_of(given):
+            if made and kind in last.ids_of(given):
+                self.recent.pop(kind, None)
+            elif made:
                 self.recent[kind] = key
 
 

@@ -47,7 +47,7 @@ def polished(text: str) -> str:
     text = re.sub(r"\bThere are 1\b(?![.,:]\d)", "There is 1", text)
     text = re.sub(rf"(?<![\w.,:$€£-])1 ({'|'.join(_COUNTED)})s\b", r"1 \1", text)
     text = re.sub(r"(?<![\w'-])([Aa]) (?=(?!eu|one)[aeio][a-z])", r"\1n ", text)
-    return re.sub(r"(^|[.!?] )([a-z])(?!\S*@)", lambda m: m[1] + m[2].upper(), text)
+    return re.sub(r"(^|[.!?] )([a-z])(?!\S*[@_/\d-]|\S*\.\w)", lambda m: m[1] + m[2].upper(), text)
 
 
 _COUNTED = (

@@ -95,7 +95,9 @@ class Scripted:
 
     def supply(self, wish: Wish, persona: Persona, rng: Random) -> str:
         it = ", ".join(wish.spoken[p] for p in wish.held_back)
-        return polished(rng.choice(_SUPPLIES[: 1 if persona.register == 0 else None]).format(it=it))
+        said = polished(rng.choice(_SUPPLIES[: 1 if persona.register == 0 else None]).format(it=it))
+        verbatim = wish.spoken[wish.held_back[0]] == wish.arguments[wish.held_back[0]]  # then a capital would be another text
+        return it[0] + said[1:] if verbatim and said[1:].startswith(it[1:]) else said
 
     def reply(self, wish: Wish, tool: Tool, result: Any, book: Phrasebook, server: Any) -> str:
         hints = paths_of(tool.returns)

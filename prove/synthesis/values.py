@@ -79,19 +79,23 @@ def shown_alone(server: Server, results: Iterable[Any]) -> dict[Any, str]:
     return {kind: next(iter(keys)) for kind, keys in shown.items() if len(keys) == 1}
 
 
-def draw(server: Server, tool: Tool, parameter: Parameter, rng: Random, values: dict[str, list[Any]]) -> Any:
+def draw(
+    server: Server, tool: Tool, parameter: Parameter, rng: Random, values: dict[str, list[Any]], beside: dict[str, Any] | None = None
+) -> Any:
     """One plausible value for a parameter, in JSON form. Raises `NoValue` where the state holds none.
 
     In this order: an id of an existing record; a curated value of the domain (`values`, by type name); a value that
-    existing records have in a field of the same type; a value of the right form.
+    existing records have in a field of the same type, preferably those of which the arguments `beside` it name the owner (a
+    shop where that budget was spent before); a value of the right form.
     """
     hint = without_none(parameter.hint)
     if parameter.name == "since" and bare(hint) is date:  # where a list begins lies in the past
         return (server.today - timedelta(days=rng.randint(1, 60))).isoformat()
-    return msgspec.to_builtins(_draw(server, tool, hint, rng, values))
+    owners = {value for value in (beside or {}).values() if isinstance(value, str)}
+    return msgspec.to_builtins(_draw(server, tool, hint, rng, values, owners))
 
 
-def _draw(server: Server, tool: Tool, hint: Any, rng: Random, values: dict[str, list[Any]]) -> Any:
+def _draw(server: Server, tool: Tool, hint: Any, rng: Random, values: dict[str, list[Any]], owners: set[str]) -> Any:
     core, cls = bare(hint), type(server)
     curated = values.get(name_of(cls, hint))
     if curated:
@@ -102,11 +106,11 @@ def _draw(server: Server, tool: Tool, hint: Any, rng: Random, values: dict[str, 
         return rng.choice(get_args(core))
     if get_origin(core) is list:
         count = rng.randint(1, 2)
-        return list(dict.fromkeys(_draw(server, tool, get_args(core)[0], rng, values) for _ in range(count)))
+        return list(dict.fromkeys(_draw(server, tool, get_args(core)[0], rng, values, owners) for _ in range(count)))
     if hint == Query:
         return _query(server, tool, rng)
     if places := places_of(cls, repr(hint)):
-        return _from_records(server, places, rng)
+        return _from_records(server, places, rng, owners)
     return _of_form(server, hint, rng)
 
 
@@ -121,12 +125,19 @@ def _known_ids(server: Server, id_type: Any) -> list[str]:
     return found
 
 
-def _from_records(server: Server, places: tuple[tuple[str, str], ...], rng: Random) -> Any:
+def _from_records(server: Server, places: tuple[tuple[str, str], ...], rng: Random, owners: set[str]) -> Any:
     table, field = rng.choice(places)
-    found = [v for r in server.state[table] if (v := getattr(r, field)) not in (None, "")]
+    found = [r for r in server.state[table] if getattr(r, field) not in (None, "")]
     if not found:
         raise NoValue(f"no {table}.{field} in this state")
-    return rng.choice(found)
+    owned = [r for r in found if owners and _owned(r, owners)]
+    return getattr(rng.choice(owned or found), field)
+
+
+def _owned(record: Any, owners: set[str]) -> bool:
+    """Whether a record belongs to one of those, and is none of them itself."""
+    key, *others = (getattr(record, field) for field in record.__struct_fields__)
+    return key not in owners and any(isinstance(value, str) and value in owners for value in others)
 
 
 def _query(server: Server, tool: Tool, rng: Random) -> str:
