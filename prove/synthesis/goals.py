@@ -41,10 +41,22 @@ def _only_undoes(start: Session, before: Session, after: Session) -> bool:
     return True
 
 
-def _out_of_reach(wish: Wish, result: Result, world: Session) -> bool:
-    """Whether that world refuses what a wish does, or shows something else for it if it is a read."""
-    there = world.fork().call(wish.ask.tool, wish.arguments)
-    return not there.ok or there.text != result.text
+class Last(msgspec.Struct, frozen=True):
+    """The last wish, what came of it, and the world before it: what the next link of a chain hangs on."""
+
+    wish: Wish
+    result: Any
+    world: Session
+
+
+def _hangs_on(wish: Wish, result: Any, last: Last) -> bool:
+    """Whether one of two wishes, done in the other order, would be refused, or show something else if it is a read."""
+    tools, there = last.world.tools, last.world.fork()
+    for done, was in ((wish, result), (last.wish, last.result)):
+        again = there.call(done.ask.tool, done.arguments)
+        if not again.ok or (not tools[done.ask.tool][1].marks.writes and again.value != was):
+            return True
+    return False
 
 
 class Seeker:
@@ -55,23 +67,23 @@ class Seeker:
         self.memory = Memory()
         self.terse = False  # no small talk: a wish that is only there to clear the way for another
 
-    def goal(self, draft: Draft, level: Level, focus: str | None, later: bool, onto: Session | None = None) -> Goal | None:
+    def goal(self, draft: Draft, level: Level, focus: str | None, later: bool, last: Last | None = None) -> Goal | None:
         """A goal that succeeds; about `focus` if it can be asked for at this level, else about what came before. None where
         none is found.
 
-        `onto` is the world before the last wish: a goal that was out of reach then is better than any other.
+        After a `last` wish, a goal that hangs on it is better than any other.
         """
         self.memory.begin(draft)
-        found = self._link(draft, focus, level, later, self.max_calls, onto) if onto else None
+        found = self._link(draft, focus, level, later, self.max_calls, last) if last else None
         found = found or self._any(TRIES, draft, focus, level, later, self.max_calls)
         if found:
             self.memory.remember(found)
         return found
 
-    def and_then(self, first: Goal, onto: Session | None = None) -> Goal | None:
-        """The same goal with a second wish that builds on it; `onto` is the world before the first, as for `goal`."""
+    def and_then(self, first: Goal, last: Last | None = None) -> Goal | None:
+        """The same goal with a second wish that builds on it; `last` is the first, if the second is to hang on it."""
         room = min(2, self.max_calls - self.memory.calls_since(first.draft))
-        second = self._link(first.draft, None, "complete", True, room, onto) if onto else None
+        second = self._link(first.draft, None, "complete", True, room, last) if last else None
         second = second or self._any(TRIES // 4, first.draft, None, "complete", True, room)
         if second is None:
             return None
@@ -136,13 +148,13 @@ class Seeker:
         found = (self._try(draft, self._ask(draft, focus, level), level, later, room) for _ in range(tries))
         return next(filter(None, found), None)
 
-    def _link(self, draft: Draft, focus: str | None, level: Level, later: bool, room: int, onto: Session) -> Goal | None:
-        """The next link of a chain: the first write that was out of reach in the world `onto`, else a read that was. It is looked
-        for mostly among the tools that a state can refuse."""
+    def _link(self, draft: Draft, focus: str | None, level: Level, later: bool, room: int, last: Last) -> Goal | None:
+        """The next link of a chain: the first write that hangs on the last wish, else a read that does. It is looked for mostly
+        among the tools that a state can refuse."""
         reads = None
         for i in range(_LINKS):
             among = refusing(draft.server, *_BLOCKED) & self.book.asks_at[level].keys() if i % 4 else None
-            found = self._try(draft, self._ask(draft, focus, level, among or None), level, later, room, onto)
+            found = self._try(draft, self._ask(draft, focus, level, among or None), level, later, room, last)
             if found and type(draft.live).tools[found.wishes[0].ask.tool].marks.writes:
                 return found
             reads = reads or found
@@ -159,13 +171,13 @@ class Seeker:
         weights = [weight * 0.2 ** self.memory.done.count(name) for name, weight in zip(names, likely, strict=True)]
         return self.rng.choice(fitting[self.rng.choices(names, weights)[0]])
 
-    def _try(self, draft: Draft, ask: Ask, level: Level, later: bool, room: int, onto: Session | None = None) -> Goal | None:
+    def _try(self, draft: Draft, ask: Ask, level: Level, later: bool, room: int, last: Last | None = None) -> Goal | None:
         """Ground the ask in the live state, look up what it names, and do it, in at most `room` calls. None if anything stands in
-        the way, or if the world `onto` offers the same."""
+        the way, or if it does not hang on the `last` wish."""
         try:
             wish = self._wish(draft, ask, level, later)
             outlook = self._outlook(draft, wish)
-            if not outlook.ok or (onto and not _out_of_reach(wish, outlook, onto)):
+            if not outlook.ok or (last and not _hangs_on(wish, outlook.value, last)):
                 return None
             trial = draft.fork()
             wish = self._named(trial, wish)

@@ -14,7 +14,7 @@ from prove.episode import Limits
 from prove.records import Answer, Attempt, Conversation, GroundTruthCall, Level, Turn
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected, heard
-from prove.synthesis.goals import Seeker
+from prove.synthesis.goals import Last, Seeker
 from prove.synthesis.memory import Goal
 from prove.synthesis.phrases import phrasebook
 from prove.synthesis.planner import Draft
@@ -90,7 +90,7 @@ class Machine:
         self.path: list[State] = []
         self.queries, self.wanted = 0, self._how_many()
         self.chained = self.wanted > shape.min_turns and fate.random() < shape.chained
-        self.before: Session | None = None  # in a chain, the world before the last wish
+        self.last: Last | None = None  # in a chain, the last wish
 
     def _how_many(self) -> int:
         """How many queries there will be: each one more half as likely as the one before."""
@@ -152,17 +152,19 @@ class Machine:
     def _choose_level(self) -> State:
         """Find something to want that this level of information can express, and that the world can grant."""
         goal = self._failing() if self.level == "complete" else None
-        goal = goal or self.seeker.goal(self.draft, self.level, self.focus, later=self.queries > 0, onto=self.before)
+        goal = goal or self.seeker.goal(self.draft, self.level, self.focus, later=self.queries > 0, last=self.last)
         if goal is None and self.focus and self.level == "complete":
             goal = self.seeker.blocked(self.draft, self.focus)  # its moment has not come: clear the way first
         if goal is None:
             raise Rejected("no goal", f"{self.focus or 'anything'} at level {self.level}")
         self.goal: Goal = goal
-        self.before = self.draft.session if self.chained else None
+        if self.chained and goal.results:
+            self.last = Last(goal.wishes[-1], goal.results[-1], self.draft.session)
         if self.level == "complete" and not goal.attempts:
             if self.chained or self.rolls["second_wish"] < self.shape.second_wish:
-                self.goal = self.seeker.and_then(goal, self.before) or goal
-                self.before = goal.draft.session if self.chained and self.goal is not goal else self.before
+                self.goal = self.seeker.and_then(goal, self.last) or goal
+                if self.chained and self.goal is not goal:
+                    self.last = Last(self.goal.wishes[-1], self.goal.results[-1], goal.draft.session)
             self.owes_mistake |= self.rolls["corrected"] < self.shape.corrected
             if self.owes_mistake:
                 self.goal = self.seeker.with_mistake(self.goal)
