@@ -190,6 +190,8 @@ def test_a_phrasing_inside_another_is_no_request_of_its_own():
     assert asked_for("travel_booking", f"{flights} Show the shortest first, please.") == [{"search_flights"}]
     portfolio = "Be honest, how is my portfolio doing all in all? After that, one more thing."  # "So, be honest" at the start only
     assert asked_for("trading", f"{portfolio} Bid and ask of Veridex.") == [{"get_portfolio"}, {"get_quote"}]
+    quoted = 'IAM-3 isn\'t quite right as it stands; the description should read "On staging." Also: Comments on IAM-4?'
+    assert {"transition_issue"} not in asked_for("issue_tracker", quoted)
     assert asked_for("travel_booking", f"{flights} Once that's done: Show Summer trip.") == [{"search_flights"}, {"get_itinerary"}]
 
 

@@ -31,6 +31,8 @@ def _phrasings(server: str) -> list[tuple[str, re.Pattern[str], int]]:
             marked = f"[{greeting[1]}]{phrasing[greeting.end() :]}" if greeting else phrasing
             parts = [(p[1:-1], True) if p.startswith("[") else (p, False) for p in _PART.split(marked)]
             pattern = "".join(f"(?:{_open(text)})?" if droppable else _open(text) for text, droppable in parts)
+            if pattern.endswith(r"\."):  # what is quoted at the end may bring its own full stop
+                pattern = rf"{pattern[:-2]}(?:\.|(?<=\"))"
             letters = sum(len(_SLOT.sub("", text)) for text, droppable in parts if not droppable)
             out.append((tool, re.compile(rf"(?:^|[.!?:] )({pattern})(?= |$)", re.IGNORECASE), letters))
     return out
