@@ -7,6 +7,7 @@ does not hold.
 
 import re
 from collections import Counter
+from itertools import zip_longest
 from random import Random
 from typing import Any
 
@@ -87,8 +88,10 @@ class LLMTeacher:
         results = replay_results(record)
         turns: list[Turn] = []
         try:
-            for turn in record.turns:
-                turns.append(self._turn(record, turns, turn, noting.phrases(turn), results))
+            for planned, following in zip_longest(record.turns, record.turns[1:]):
+                asks = following and not planned.calls and planned.level != "complete"  # the answer is not to be said before
+                held_back = noting.phrases(following) if asks else []
+                turns.append(self._turn(record, turns, planned, noting.phrases(planned), held_back, results))
             record = certify(msgspec.structs.replace(record, turns=turns, source=self.llm.model))
         except Rejected as rejected:
             self._give_up(rejected.reason)
@@ -102,7 +105,9 @@ class LLMTeacher:
             why = ", ".join(f"{r} {n}" for r, n in self.given_up.most_common())
             raise RunError(f"the last {HOPELESS} conversations that {self.llm.model} worded were all given up ({why}): try another model")
 
-    def _turn(self, record: Conversation, before: list[Turn], planned: Turn, phrases: list[str], results: dict[str, Any]) -> Turn:
+    def _turn(
+        self, record: Conversation, before: list[Turn], planned: Turn, phrases: list[str], held_back: list[str], results: dict[str, Any]
+    ) -> Turn:
         """One turn in the model's words. Raises `Rejected` with the last fault if none of them hold."""
         messages = _prompt(record, before, planned, phrases)
         for asked in range(ASKS):
@@ -110,7 +115,7 @@ class LLMTeacher:
             try:
                 written = _parsed(text)
                 turn = msgspec.structs.replace(planned, user=written.user.strip(), reply=written.assistant.strip())
-                _check_words(load(record.server).server, planned, turn, phrases)
+                _check_words(load(record.server).server, planned, turn, phrases, held_back)
                 _check_origins(record, before, planned, turn, results)
                 return turn
             except Rejected as rejected:
@@ -145,7 +150,7 @@ def _parsed(text: str) -> Written:
 # --- what the words must keep
 
 
-def _check_words(server: type[Server], planned: Turn, turn: Turn, phrases: list[str]) -> None:
+def _check_words(server: type[Server], planned: Turn, turn: Turn, phrases: list[str], held_back: list[str]) -> None:
     """Hold the words against the draft alone. Raises `Rejected` for the first fault."""
     for draft, said, who in ((planned.user, turn.user, "the person"), (planned.reply, turn.reply, "the assistant")):
         if not said or len(said) > 3 * len(draft) + 300:
@@ -154,6 +159,8 @@ def _check_words(server: type[Server], planned: Turn, turn: Turn, phrases: list[
             raise Rejected("names a tool", f"{who} says {named[0]}")
         if foreign := _numbers(said) - _numbers(draft, words=True):
             raise Rejected("number from nowhere", f"{who} says {min(foreign):g}, which the draft does not")
+    if told := [p for p in held_back if p.casefold() in turn.user.casefold() and p.casefold() not in planned.user.casefold()]:
+        raise Rejected("tells too much", f"the person already says {told[0]!r}, for which the assistant is to ask")
     if missing := [p for p in phrases if p.casefold() not in turn.user.casefold()]:
         raise Rejected("phrase left out", f"the person does not say {missing[0]!r}")
     if lost := _numbers(planned.user) - _numbers(turn.user, words=True):  # of a wish that fails, no call would miss it
