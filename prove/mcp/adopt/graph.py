@@ -4,6 +4,7 @@ The edges are those of `prove.synthesis.graph` (arXiv:2606.03892, section 3.1), 
 """
 
 import json
+import time
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from prove.mcp.adopt.values import Leaf, arguments, at, filled, fits, leaves, re
 from prove.servers.session import Result
 
 TURNS = 3  # plausible arguments tried for each tool
+TICK = 1.1  # seconds after which what tells the time, if only in seconds, reads differently
 
 
 class Probe(msgspec.Struct, frozen=True):
@@ -30,6 +32,7 @@ def build(server: Adopted) -> nx.DiGraph:
     for tool in server.tools.values():
         graph.add_node(tool.name, writes=not tool.reads, description=tool.description)
     reads = [_probe(server, tool) for tool in server.tools.values() if tool.reads]  # before anything is written anywhere
+    time.sleep(TICK)
     steady = _same_in_a_fresh_session(server, reads)
     probes = reads + [_probe(server, tool) for tool in server.tools.values() if not tool.reads]
     for a in (p for p in probes if p.result.ok):
