@@ -7,6 +7,7 @@ the middle of a call of `lend`.
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 MODE, FILE = (*sys.argv[1:], "", "")[:2]
@@ -21,6 +22,7 @@ TOOLS = {
     "write_note": ("Write a note into a file.", {"path": TEXT}, False),
     "read_note": ("Read a note.", {"path": TEXT}, True),
     "clock": ("Say how often this was asked.", {}, True),
+    "time": ("Say what time it is, to the second.", {}, True),
     "launch": ("Launch the rocket.", {"code": TEXT}, False),
 }
 members: list[str] = []
@@ -62,6 +64,8 @@ def run(name: str, given: dict) -> object:
     if name == "clock":
         asked += 1
         return {"pid": os.getpid(), "asked": asked}
+    if name == "time":
+        return {"time": time.strftime("%H:%M:%S")}
     raise ValueError("wrong code")
 
 

@@ -1,5 +1,6 @@
 """Episodes on a foreign server: tasks made of its tools and certified edges, played and scored like any other conversation."""
 
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from datetime import date
@@ -9,7 +10,7 @@ import networkx as nx
 
 from prove.benchmarks.heldout import Score, score
 from prove.episode import Episode, Limits, Policy
-from prove.mcp.adopt.graph import transcript
+from prove.mcp.adopt.graph import TICK, transcript
 from prove.mcp.adopt.server import Adopted, ForeignSession
 from prove.records import Conversation, GroundTruthCall, Turn
 
@@ -20,14 +21,16 @@ def tasks(server: Adopted, graph: nx.DiGraph) -> Iterator[Conversation]:
     """One conversation a tool that succeeds alone, one an edge. Left out where two fresh sessions give different results."""
     singles = [([(name, node["alone"])], None) for name, node in graph.nodes(data=True) if node["alone"] is not None]
     pairs = [([(c["name"], c["arguments"]) for c in edge["calls"][-2:]], edge["flow"]) for *_, edge in graph.edges(data=True)]
+    once = [_afresh(server, calls) for calls, _ in singles + pairs]
+    time.sleep(TICK)
     for number, (calls, flow) in enumerate(singles + pairs):
-        if _repeats(server, calls):
+        if _afresh(server, calls) == once[number]:
             yield _conversation(server, f"{server.name}-{number:03}", calls, flow)
 
 
-def _repeats(server: Adopted, calls: Calls) -> bool:
-    with server.open() as one, server.open() as other:
-        return transcript(one, calls) == transcript(other, calls)
+def _afresh(server: Adopted, calls: Calls) -> list[str]:
+    with server.open() as session:
+        return transcript(session, calls)
 
 
 def _conversation(server: Adopted, name: str, given: Calls, flow: dict[str, Any] | None) -> Conversation:
