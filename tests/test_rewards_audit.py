@@ -38,8 +38,8 @@ def table(rows):
 
 
 @pytest.fixture(scope="module")
-def damage(tasks):
-    return agree.rollouts(tasks)
+def damage():
+    return agree.rollouts(audit.tasks(4 * N, ("banking",)))  # of fewer, two neighbouring sizes may change places by chance
 
 
 # --- the audit
@@ -89,8 +89,10 @@ def test_an_undone_write_ends_where_it_began(tasks):
     undone = [e for e in play(cheats(tasks)["gold, then undo"], tasks) if len(e.calls) > len(e.conversation.calls)]
     assert undone
     for episode in undone:
-        gold = {(c.name, json.dumps(c.arguments)) for c in episode.conversation.calls}  # may need what was undone, and be refused
-        assert all(call.ok for call in episode.calls if (call.name, json.dumps(call.arguments)) not in gold)
+        gold = {(c.name, json.dumps(c.arguments)) for c in episode.conversation.calls}
+        undoing = [i for i, call in enumerate(episode.calls) if (call.name, json.dumps(call.arguments)) not in gold]
+        assert all(episode.calls[i].ok for i in undoing)
+        assert all(call.ok for call in episode.calls[: undoing[0]])  # after it gold may need what was undone, and be refused
         assert not episode.same_outcome()
 
 
@@ -155,7 +157,7 @@ def test_damage_leaves_something_to_learn_from(damage):
     left = agree.signal(damage, "strict")
     assert (left.nothing < 0.2).all()
     assert (left.different[1:] > 3).all()
-    assert spearmanr(left.index, left["median"]).statistic < -0.9  # so few tasks may turn two neighbours round
+    assert (left["median"].diff()[1:] <= 0).all()
 
 
 def test_the_numbers_to_record_survive_json(rows, damage, table):

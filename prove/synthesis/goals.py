@@ -74,8 +74,7 @@ class Seeker:
         After a `last` wish, a goal that hangs on it is better than any other.
         """
         self.memory.begin(draft)
-        found = self._link(draft, focus, level, later, self.max_calls, last) if last else None
-        found = found or self._any(TRIES, draft, focus, level, later, self.max_calls)
+        found = self._find(TRIES, draft, focus, level, later, self.max_calls, last)
         if found:
             self.memory.remember(found)
         return found
@@ -83,8 +82,7 @@ class Seeker:
     def and_then(self, first: Goal, last: Last | None = None) -> Goal | None:
         """The same goal with a second wish that builds on it; `last` is the first, if the second is to hang on it."""
         room = min(2, self.max_calls - self.memory.calls_since(first.draft))
-        second = self._link(first.draft, None, "complete", True, room, last) if last else None
-        second = second or self._any(TRIES // 4, first.draft, None, "complete", True, room)
+        second = self._find(TRIES // 4, first.draft, None, "complete", True, room, last)
         if second is None:
             return None
         self.memory.remember(second)
@@ -143,8 +141,10 @@ class Seeker:
 
     # --- one try
 
-    def _any(self, tries: int, draft: Draft, focus: str | None, level: Level, later: bool, room: int) -> Goal | None:
-        """The first goal of at most `room` calls that is found in so many tries."""
+    def _find(self, tries: int, draft: Draft, focus: str | None, level: Level, later: bool, room: int, last: Last | None) -> Goal | None:
+        """A goal of at most `room` calls: one that hangs on the `last` wish, else the first that is found in so many tries."""
+        if last and (linked := self._link(draft, focus, level, later, room, last)):
+            return linked
         found = (self._try(draft, self._ask(draft, focus, level), level, later, room) for _ in range(tries))
         return next(filter(None, found), None)
 

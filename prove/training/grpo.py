@@ -71,7 +71,7 @@ def train(
     start_from(model, tokenizer, out / "start", config)
     rollouts = Rollouts(fitting, tokenizer, config)
     model = adapt(model, config.lora_rank)
-    need_room(model, out, -(-config.steps // config.save_every))
+    need_room(model, out, config.steps, config.save_every)
     trainer = TreeTrainer(
         model=model,
         args=settings(config, out),

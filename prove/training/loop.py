@@ -52,14 +52,15 @@ class Narrator(TrainerCallback):
             self.log({"step": state.global_step} | {new: logs[old] for old, new in self.rename.items() if old in logs})
 
 
-def need_room(model: Any, out: Path, checkpoints: int) -> None:
+def need_room(model: Any, out: Path, steps: int, save_every: int) -> None:
     """Raises `RunError` unless the disk has room for the model and for as many of its checkpoints as are there at once: what is
     trained, and the optimiser's two moments of it."""
     out.mkdir(parents=True, exist_ok=True)
     size = [p.numel() * p.element_size() for p in model.parameters()]
     trained = [p.numel() * p.element_size() for p in model.parameters() if p.requires_grad]
+    at_once = min(-(-steps // save_every), KEPT + 1)  # the oldest goes once the newest is there
     there = sum(file.stat().st_size for file in (out / "checkpoints").rglob("*"))
-    needed = sum(size) + 3 * sum(trained) * min(checkpoints, KEPT + 1) - there
+    needed = sum(size) + 3 * sum(trained) * at_once - there
     free = shutil.disk_usage(out).free
     if free < needed:
         raise RunError(

@@ -57,7 +57,7 @@ def train(
         remove_unused_columns=False,
     )
     model = adapt(model, config.lora_rank)
-    need_room(model, out, -(-config.steps // config.save_every))
+    need_room(model, out, config.steps, config.save_every)
     trainer = SampledTokens(
         model,
         settings,
