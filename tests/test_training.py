@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -16,7 +18,7 @@ from prove.run import RunError
 from prove.servers.session import Session
 from prove.training import grpo, sft
 from prove.training import models as entries
-from prove.training.decoding import Decoder
+from prove.training.decoding import Batch, Decoder
 from prove.training.models import TEMPLATE, ModelError
 from prove.training.rendering import Renderer, read_reply, write_reply
 from prove.training.sampler import LocalModel, Teacher
@@ -52,18 +54,21 @@ def model(tokenizer):
 
 
 def tiny(tokenizer, seed=0):
+    return tiny_of(len(tokenizer), seed, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
+
+
+def tiny_of(vocabulary, seed=0, **tokens):
     torch.manual_seed(seed)
     config = LlamaConfig(
-        vocab_size=len(tokenizer),
+        vocab_size=vocabulary,
         hidden_size=32,
         intermediate_size=64,
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
         max_position_embeddings=8192,
         initializer_range=0.2,  # far enough from uniform that greedy choices are not ties
+        **tokens,
     )
     return LlamaForCausalLM(config).eval()
 
@@ -172,15 +177,51 @@ def test_greedy_is_what_generate_says_also_in_later_turns(model, tokenizer):
 
 def test_the_cache_is_used_where_a_context_goes_on_and_only_there(model, tokenizer, monkeypatch):
     decoder, fed = Decoder(model, {0}), []
-    original = decoder._feed
-    monkeypatch.setattr(decoder, "_feed", lambda chunks: fed.append([len(c) for c in chunks]) or original(chunks))
+    original = Batch.feed
+    monkeypatch.setattr(Batch, "feed", lambda self, chunks: fed.append([len(c) for c in chunks]) or original(self, chunks))
     start = list(range(5, 25))
     (first, _), (second, _) = decoder([start, start], [1, 1])
     assert fed == [[20]]  # one prefill for both
+    fed.clear()
     decoder([[*start, *first, 7, 8], [*start, *second, 9]], [1, 1])
-    assert fed[1] == [len(first) + 2, len(second) + 1]
+    assert sorted(length for group in fed for length in group) == [len(second) + 1, len(first) + 2]
+    fed.clear()
     decoder([[9, *start]], [1])
-    assert fed[2] == [21]
+    assert fed == [[21]]
+
+
+def test_texts_of_different_lengths_are_not_padded_to_the_longest(model, monkeypatch):
+    fed = []
+    original = Batch.feed
+    monkeypatch.setattr(Batch, "feed", lambda self, chunks: fed.append([len(c) for c in chunks]) or original(self, chunks))
+    Decoder(model, {0})([[5] * 60, [6] * 10, [7] * 9, [8] * 50], [1, 1, 1, 1])
+    assert fed == [[9, 10], [50, 60]]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.lists(st.integers(0, 9), min_size=3, max_size=3)), min_size=1, max_size=6))
+@settings(max_examples=25, deadline=None)
+def test_a_batch_says_what_each_context_would_hear_alone(rows):
+    """Whatever ends first, goes on, begins or is asked twice: three rounds of one decoder against a fresh one for each context."""
+    model = tiny_of(40)
+    together, contexts = Decoder(model, {0}, temperature=0.0), [[2 + kind, 9, *range(20, 24 + 5 * kind)] for kind, _ in rows]
+    for turn in range(3):
+        limits = [budgets[turn] for _, budgets in rows]
+        said = together(contexts, limits)
+        for context, limit, (ids, logprobs) in zip(contexts, limits, said, strict=True):
+            ((alone, expected),) = Decoder(model, {0}, temperature=0.0)([context], [limit])
+            assert ids == alone
+            assert logprobs == pytest.approx(expected, abs=1e-4)
+        contexts = [[*context, *ids, 30 + turn] for context, (ids, _) in zip(contexts, said, strict=True)]
+
+
+def test_sampling_follows_the_probabilities(model):
+    """60,000 draws from five tokens, one of them impossible: each share is within four standard deviations."""
+    p = torch.tensor([0.5, 0.3, 0.15, 0.05, 0.0])
+    ids, logprobs = Decoder(model, {0}, seed=1)._pick(p.log().repeat(60_000, 1))
+    shares = torch.bincount(torch.tensor(ids), minlength=5) / len(ids)
+    assert shares[4] == 0
+    assert ((shares - p).abs() <= 4 * (p * (1 - p) / len(ids)).sqrt()).all()
+    assert logprobs == pytest.approx([p[i].log().item() for i in ids])
 
 
 def test_sampling_is_repeatable_and_keeps_its_log_probabilities(model):

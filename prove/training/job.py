@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import torch
 
 from prove.benchmarks.heldout import Score, evaluate
 from prove.episode import Episode
@@ -19,6 +20,7 @@ from prove.training.sampler import LocalModel
 
 def main(folder: Path) -> None:
     """Do what the folder's `run.json` says, and mark it done."""
+    torch.set_float32_matmul_precision("medium")  # factors in bfloat16, sums in float32, where the processor has it: twice as fast
     described = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     run, stage = Run(folder, described["parameters"]), described["stage"]
     {"warm": warm, "grpo": reinforce, "evaluate": measure}[stage](run)
