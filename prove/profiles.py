@@ -71,8 +71,8 @@ PROFILES = {
             name="small",
             model="smollm2-135m",
             train=_LITTLE,
-            heldout=msgspec.structs.replace(_LITTLE, n=100, split="heldout"),
-            warm=SFT(steps=60, batch=4, learning_rate=5e-5, row_tokens=700, save_every=10),
+            heldout=msgspec.structs.replace(_LITTLE, n=200, split="heldout"),
+            warm=SFT(steps=40, batch=4, learning_rate=5e-5, row_tokens=700, save_every=10),
             grpo=GRPO(
                 learning_rate=2e-4,
                 decay=True,  # so few prompts a step teach with much noise: the last steps are small
@@ -81,10 +81,11 @@ PROFILES = {
                 prompts_per_step=4,
                 group=8,
                 beta=0.0,  # so few steps do not stray: the reference model's forward pass is time better spent
+                temperature=0.7,  # at 1.0 so small a model garbles nearly every second call, and learns to leave it out
                 reply_tokens=64,
                 episode_tokens=400,
                 prompt_tokens=430,
-                rows=16,
+                rows=8,  # a group: the activations of one tree at a time, about 6 GB in all
                 share_prompts=True,
                 save_every=4,
             ),
