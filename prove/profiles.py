@@ -85,7 +85,7 @@ PROFILES = {
                 reply_tokens=64,
                 episode_tokens=400,
                 prompt_tokens=430,
-                rows=8,  # a group: the activations of one tree at a time, about 6 GB in all
+                rows=8,  # a group: the activations of one tree at a time
                 share_prompts=True,
                 save_every=4,
             ),
