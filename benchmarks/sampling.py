@@ -18,7 +18,7 @@ from prove.training.decoding import Sample
 from prove.training.models import load
 from prove.training.sampler import Engine, LocalModel, stop_tokens
 
-PROMPTS, GROUP = 4, 8
+GRPO = PROFILES["small"].grpo
 
 
 class Generate:
@@ -46,8 +46,7 @@ class Generate:
 def cost(model: Any, tokenizer: Any, conversations: list[Conversation], engine: Engine | None, seed: int) -> tuple[float, int]:
     """Seconds and sampled tokens of one step's rollouts."""
     torch.manual_seed(seed)
-    grpo = PROFILES["small"].grpo
-    policy = LocalModel(model, tokenizer, 1.0, grpo.reply_tokens, grpo.episode_tokens, seed, engine)
+    policy = LocalModel(model, tokenizer, 1.0, GRPO.reply_tokens, GRPO.episode_tokens, seed, engine)
     begun = time.perf_counter()
     episodes = play(policy, conversations)
     return time.perf_counter() - begun, sum(sum(policy.track(e).sampled) for e in episodes)
@@ -57,11 +56,12 @@ def main(name: str) -> None:
     torch.set_float32_matmul_precision("medium")
     model, tokenizer = load(name)
     model.eval()
-    made = list(read_conversations(sample(msgspec.structs.replace(PROFILES["small"].train, n=3 * PROMPTS))))
-    print(f"{name}: {PROMPTS} prompts, {GROUP} rollouts each, milliseconds a sampled token (tokens)")
+    size = GRPO.prompts_per_step
+    made = list(read_conversations(sample(msgspec.structs.replace(PROFILES["small"].train, n=3 * size))))
+    print(f"{name}: {size} prompts, {GRPO.group} rollouts each, milliseconds a sampled token (tokens)")
     print(f"{'step':>4}{'ours':>16}{'generate':>16}{'ratio':>8}")
     for step in range(3):
-        prompts = [c for c in made[step * PROMPTS : (step + 1) * PROMPTS] for _ in range(GROUP)]
+        prompts = [c for c in made[step * size : (step + 1) * size] for _ in range(GRPO.group)]
         ours, theirs = (cost(model, tokenizer, prompts, engine, step) for engine in (None, Generate(model, tokenizer)))
         (a, n), (b, m) = ours, theirs
         print(f"{step:>4}{1000 * a / n:>9.1f} ({n:>4}){1000 * b / m:>9.1f} ({m:>4}){(b / m) / (a / n):>8.2f}")
