@@ -9,7 +9,7 @@ import msgspec
 
 from prove.rewards import PRESETS
 from prove.servers.catalog import catalogue
-from prove.servers.tools import did_you_mean
+from prove.servers.errors import did_you_mean
 from prove.synthesis.dataset import PAPER_MIX, UNSEEN, Plan
 from prove.synthesis.machine import Shape
 from prove.training.grpo import GRPO

@@ -108,7 +108,7 @@ def test_two_creations_in_the_other_order_are_the_same_deed():
 
 
 REFUSED = [
-    ({}, "account_id is missing; expected a string (the id of an account"),
+    ({}, "account_id is missing; expected a string of at most 255 characters (the id of an account"),
     ({"account_id": 7}, "account_id must be a string"),
     ({"acount_id": "ACC-4001"}, "did you mean 'account_id'?"),
     ([1], "arguments must be an object"),

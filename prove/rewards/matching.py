@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from prove.rewards.trajectory import Call, Step, Trajectory
+from prove.servers.normal import canonical
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -137,15 +138,15 @@ _ANY: dict[str, Any] = {}
 
 
 def same_value(a: Any, b: Any, schema: dict[str, Any]) -> bool:
-    """JSON equality: 5 equals 5.0, True is no number, and case counts unless the schema says `x-case-insensitive`."""
-    if isinstance(a, str) and isinstance(b, str):
-        return a.casefold() == b.casefold() if schema.get("x-case-insensitive") else a == b
+    """Whether two arguments are one to the tool: equal in the normal form of their type. 5 equals 5.0, True is no number."""
+    return a is b or _same_json(canonical(a, schema), canonical(b, schema))
+
+
+def _same_json(a: Any, b: Any) -> bool:
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
     if isinstance(a, list) and isinstance(b, list):
-        items = schema.get("items", {})
-        return len(a) == len(b) and all(same_value(x, y, items) for x, y in zip(a, b, strict=True))
+        return len(a) == len(b) and all(map(_same_json, a, b))
     if isinstance(a, dict) and isinstance(b, dict):
-        properties = schema.get("properties", {})
-        return a.keys() == b.keys() and all(same_value(v, b[k], properties.get(k, {})) for k, v in a.items())
+        return a.keys() == b.keys() and all(_same_json(v, b[k]) for k, v in a.items())
     return bool(a == b)

@@ -1,7 +1,8 @@
 """Finding servers: the `servers` package beside this one, and the entry-point group `prove.servers`.
 
 A domain is a package with `tools.py` (one `Server` class), `world.py` (`populate(server, make)`) and, for synthesis,
-`phrases.toml`; `invariants.py` (`invariants(server)`) says what must always hold. Nothing lists them.
+`phrases.toml`. `invariants.py` says what must hold after every call (`invariants(server)`) and what a past that the
+domain's rules have made looks like (`past(server)`). Nothing lists them.
 """
 
 import importlib
@@ -17,8 +18,8 @@ from typing import Any
 
 import msgspec
 
+from prove.servers.errors import did_you_mean
 from prove.servers.server import Server, World
-from prove.servers.tools import did_you_mean
 
 
 class Domain(msgspec.Struct, frozen=True):
@@ -40,9 +41,16 @@ class Domain(msgspec.Struct, frozen=True):
 
     def invariants(self, server: Server) -> Iterator[str]:
         """What is wrong with a state, one sentence each; nothing if the domain's rules hold."""
+        yield from self._asked("invariants", server)
+
+    def past(self, server: Server) -> Iterator[str]:
+        """What in a state's past the domain's rules could not have made, one sentence each."""
+        yield from self._asked("past", server)
+
+    def _asked(self, question: str, server: Server) -> Iterator[str]:
         name = f"{self.package.__name__}.invariants"
         if find_spec(name):
-            yield from importlib.import_module(name).invariants(server)
+            yield from getattr(importlib.import_module(name), question, lambda _: ())(server)
 
 
 @cache

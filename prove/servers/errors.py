@@ -1,5 +1,7 @@
 """The one way a tool says no."""
 
+import difflib
+from collections.abc import Iterable
 from typing import Literal
 
 Code = Literal[
@@ -29,3 +31,9 @@ def require(condition: object, code: Code, message: str) -> None:
     """Refuse with `ToolError(code, message)` unless `condition` holds."""
     if not condition:
         raise ToolError(code, message)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`" (did you mean 'x'?)"` for the closest known word, or nothing."""
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NewType
 
 import msgspec
 
-from prove.servers.schema import ids_in
+from prove.servers.schema import fields_of, ids_in, is_id
 from prove.servers.state import Base, Table, TableSpec
 from prove.servers.tools import Tool, tool_of
 
@@ -48,11 +48,13 @@ class Server:
     tables: ClassVar[dict[str, TableSpec]] = {}
     tools: ClassVar[dict[str, Tool]] = {}
     sources: ClassVar[dict[NewType, list[Tool]]] = {}  # who hands out the ids of each type, the likeliest first
+    homes: ClassVar[dict[NewType, str]] = {}  # the table in which the records of each id type are
 
     def __init_subclass__(cls) -> None:
         cls.tables = {name: spec for name, spec in vars(cls).items() if isinstance(spec, TableSpec)}
         methods = (m for m in vars(cls).values() if hasattr(m, "__prove__"))
         cls.tools = {tool.name: tool for tool in map(tool_of, methods)}
+        cls.homes = {hint: name for name, spec in reversed(cls.tables.items()) if is_id(hint := key_hint(spec))}  # the first one has it
         cls.sources = {id_type: _sources(id_type, cls.tools) for t in cls.tools.values() for id_type in t.produces}
         _say_where_ids_come_from(cls)
 
@@ -72,8 +74,28 @@ class Server:
         """The session's date."""
         return self.clock.now.date()
 
+    def look_up(self, tool: Tool, values: tuple[Any, ...]) -> None:
+        """See that every record which a call names is there, be it to filter by. Raises `ToolError("not_found")`."""
+        for at, id_type in tool.names:
+            home, named = self.homes.get(id_type), values[at]
+            if home is not None and named is not None:
+                for key in named if type(named) is list else (named,):
+                    self.state[home].get(key)
+
+    def due(self) -> datetime | None:
+        """The next moment at which something happens by itself, or None. The clock will stop there and call `elapse`."""
+        return None
+
     def elapse(self) -> None:
-        """Called after the clock has moved: make happen what has become due."""
+        """The clock stands at such a moment, or where an episode moved it: make happen what is due at `self.now`, and no more.
+
+        Afterwards `due()` must lie later. Calling it once more at the same moment must change nothing.
+        """
+
+
+def key_hint(spec: TableSpec) -> Any:
+    """The type of a table's keys: an id type, mostly."""
+    return fields_of(spec.record)[spec.key]
 
 
 def _say_where_ids_come_from(server: type[Server]) -> None:

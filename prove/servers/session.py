@@ -8,10 +8,11 @@ from typing import Any, cast
 import msgspec
 
 from prove.servers.catalog import world_of
+from prove.servers.decoding import shown
 from prove.servers.equality import fingerprint
-from prove.servers.errors import Code, ToolError
+from prove.servers.errors import Code, ToolError, did_you_mean
 from prove.servers.server import Clock, Server, World
-from prove.servers.tools import Tool, did_you_mean
+from prove.servers.tools import Tool
 
 Snapshot = tuple[datetime, list[dict[str, tuple[dict[str, Any], int]]]]
 Change = tuple[Any, Any]  # (before, after); None where there is no record
@@ -58,12 +59,14 @@ class Session:
         found = self.tools.get(name)
         if found is None or (self.only is not None and name not in self.only):
             known = self.tools if self.only is None else self.only
-            return refusal("not_found", f"there is no tool {name!r}{did_you_mean(str(name), sorted(known))}")
+            return refusal("not_found", f"there is no tool {shown(name)}{did_you_mean(str(name)[:60], sorted(known))}")
         home, tool = found
         server = self.servers[home]
         saved = [rows.save() for rows in server.state.values()] if tool.marks.writes else []
         try:
-            text = msgspec.json.encode(tool.function(server, *tool.decode(arguments))).decode()
+            values = tool.decode(arguments)
+            server.look_up(tool, values)
+            text = msgspec.json.encode(tool.function(server, *values)).decode()
         except BaseException as error:
             for rows, state in zip(server.state.values(), saved, strict=False):  # nothing was saved for a read
                 rows.load(state)
@@ -73,13 +76,22 @@ class Session:
         return Result(True, text)
 
     def advance(self, **duration: float) -> None:
-        """Let time pass (`advance(hours=2)`), and make happen what has become due."""
-        passed = timedelta(**duration)
-        if not passed:
-            return
-        self.clock.now += passed
-        for server in self.servers.values():
-            server.elapse()
+        """Let time pass (`advance(hours=2)`): the clock stops at each moment at which something is due, in order, and it happens
+        then. So two hours are one hour and another. Raises ValueError for time that runs backwards."""
+        until = self.clock.now + _forwards(timedelta(**duration))
+        while (due := self._next_due()) and due <= until:
+            self.clock.now = max(due, self.clock.now)  # what a world left undone is done at once
+            for server in self.servers.values():
+                server.elapse()
+            if (left := self._next_due()) and left <= due:
+                raise RuntimeError(f"{', '.join(self.servers)}: what was due at {due} is still due after elapse()")
+        if until > self.clock.now:
+            self.clock.now = until
+            for server in self.servers.values():
+                server.elapse()
+
+    def _next_due(self) -> datetime | None:
+        return min((due for server in self.servers.values() if (due := server.due())), default=None)
 
     # --- copies
 
@@ -132,6 +144,12 @@ class Session:
         """The state up to a renaming of the ids minted in this session: two sessions with the same outcome did the
         same deed, in whatever order they created things."""
         return fingerprint({name: list(server.state.items()) for name, server in self.servers.items()})
+
+
+def _forwards(passed: timedelta) -> timedelta:
+    if passed < timedelta():
+        raise ValueError(f"time cannot run backwards: advance({passed})")
+    return passed
 
 
 def _names(worlds: dict[str, World]) -> dict[str, tuple[str, Tool]]:

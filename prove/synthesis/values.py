@@ -11,7 +11,7 @@ import msgspec
 from prove.records import leaves
 from prove.servers import Query
 from prove.servers.schema import bare, fields_of, is_id, metas, named_types, without_none
-from prove.servers.server import Server
+from prove.servers.server import Server, key_hint
 from prove.servers.tools import Parameter, Tool
 from prove.synthesis.language import is_money, is_month
 
@@ -37,13 +37,12 @@ def name_of(server: type[Server], hint: Any) -> str:
 @cache
 def key_type(server: type[Server], table: str) -> Any:
     """The type of a table's keys: an id type, mostly."""
-    return next(iter(fields_of(server.tables[table].record).values()))
+    return key_hint(server.tables[table])
 
 
-@cache
 def table_of(server: type[Server], id_type: Any) -> str | None:
     """The table whose key is of that id type."""
-    return next((table for table in server.tables if key_type(server, table) is id_type), None)
+    return server.homes.get(id_type)
 
 
 @cache

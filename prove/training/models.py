@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from prove.run import ModelError, cache
-from prove.servers.tools import did_you_mean
+from prove.servers.errors import did_you_mean
 
 TEMPLATE = Path(__file__).with_name("hermes.jinja")
 FILES = ["*.safetensors", "*.json", "*.jinja", "*.txt", "*.model"]  # of a hub repository: no second copy of the weights

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from fnmatch import fnmatchcase
 from posixpath import basename, dirname, join
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec.json import encode
 from msgspec.structs import replace
@@ -27,6 +27,7 @@ from prove.servers import (
     table,
     write,
 )
+from prove.servers.tools import Tool
 from servers.filesystem.paths import (
     Bytes,
     Disk,
@@ -206,6 +207,9 @@ class Filesystem(Server):
 
     logins = table(Login)
     entries = table(Entry)
+
+    def look_up(self, tool: Tool, values: tuple[Any, ...]) -> None:
+        """Paths are found by the tools: what they mean depends on the working directory."""
 
     # --- where things are
 

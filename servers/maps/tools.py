@@ -11,6 +11,7 @@ import networkx as nx
 from msgspec.structs import asdict
 
 from prove.servers import (
+    Caseless,
     Latitude,
     Limit,
     Longitude,
@@ -43,7 +44,7 @@ Category = Annotated[
     ],
     Meta(description="what sort of place"),
 ]
-Town = Annotated[str, Meta(min_length=1, description="the name of a town", extra_json_schema={"x-case-insensitive": True})]
+Town = Annotated[Caseless[str], Meta(min_length=1, max_length=60, description="the name of a town")]
 Address = Annotated[str, Meta(min_length=3, description="house number, street and town, for example 12 Mill Lane, Averby")]
 Clock = Annotated[str, Meta(pattern=r"^\d\d:\d\d$", description="a time of day, HH:MM")]
 Weekday = Annotated[

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, NewType
 from msgspec.structs import asdict
 
 from prove.servers import (
+    Caseless,
     Day,
     Limit,
     Meta,
@@ -33,7 +34,7 @@ CarId = NewType("CarId", str)
 BookingId = NewType("BookingId", str)
 ItineraryId = NewType("ItineraryId", str)
 
-City = Annotated[str, Meta(min_length=1, description="the name of a city", extra_json_schema={"x-case-insensitive": True})]
+City = Annotated[Caseless[str], Meta(min_length=1, max_length=60, description="the name of a city")]
 FlightNumber = Annotated[str, Meta(pattern=r"^[A-Z]\d \d{3}$", description="an airline's number for a flight, for example A9 214")]
 FlightOrder = Annotated[Literal["departure", "price", "duration"], Meta(description="what comes first: the earliest, cheapest or shortest")]
 Fare = Annotated[Literal["basic", "standard", "flex", "business"], Meta(description="the fare: it decides cabin, bags and fees")]

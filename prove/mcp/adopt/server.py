@@ -18,8 +18,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 from prove.run import RunError
+from prove.servers.errors import did_you_mean
 from prove.servers.session import Result, refusal
-from prove.servers.tools import did_you_mean
 
 FOLDER = "{folder}"  # in a command or an argument: the session's own folder
 SECONDS = 30.0  # how long an answer may take
