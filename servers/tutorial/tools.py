@@ -1,25 +1,7 @@
 """A lending shelf: four tools, one kind of record. Copy this folder to start a server of your own."""
 
-from typing import Annotated, NewType
-
-from prove.servers import Meta, Page, Query, Record, Server, matches, page, read, require, table, write
-
-ItemId = NewType("ItemId", str)  # an id is a type: whoever returns it leads to whoever requires it
-
-ItemName = Annotated[str, Meta(min_length=1, max_length=60, description="what the thing is called")]
-Borrower = Annotated[str, Meta(min_length=1, description="the name of the neighbour who takes it")]
-
-
-class Item(Record):
-    item_id: ItemId
-    name: ItemName
-    borrower: str | None = None
-    times_lent: int = 0
-
-
-class ItemLine(Record):
-    item_id: ItemId
-    name: ItemName
+from prove.servers import Page, Query, Server, matches, page, read, require, table, write
+from .records import Borrower, Item, ItemId, ItemLine
 
 
 class Tutorial(Server):

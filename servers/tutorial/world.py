@@ -1,7 +1,9 @@
 """A shelf of a dozen things, a few of them lent."""
 
 from prove.servers.maker import Maker
-from servers.tutorial.tools import Item, Tutorial
+
+from .records import Item
+from .tools import Tutorial
 
 THINGS = (
     "cordless drill", "step ladder", "sewing machine", "pressure washer", "tent for two", "projector",
@@ -12,4 +14,4 @@ THINGS = (
 def populate(shelf: Tutorial, make: Maker) -> None:
     for name in make.shuffled(THINGS):
         borrower = make.person() if make.chance(0.3) else None
-        shelf.items.add(Item(shelf.items.mint(), name, borrower, make.between(0, 20)))
+        shelf.items.add(Item(shelf.items.mint(), name, borrower, make.between(1 if borrower else 0, 20)))
