@@ -1,49 +1,10 @@
 """The arithmetic of a market: who is first in a queue, who trades with whom, and what a trade does to a position."""
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal, NewType
 
-from prove.servers import Day, Meta, Money, Record
+from prove.servers import Money
 
-Symbol = NewType("Symbol", str)
-OrderId = NewType("OrderId", str)
-RestingId = NewType("RestingId", str)
-
-Side = Annotated[Literal["buy", "sell"], Meta(description="whether shares are bought or sold")]
-Shares = Annotated[int, Meta(ge=1, le=5000, description="how many shares")]
-LimitPrice = Annotated[int, Meta(gt=0, description="the worst price per share to accept, an amount in cents")]
-
-
-class Resting(Record):
-    """An order that waits in a book."""
-
-    resting_id: RestingId
-    symbol: Symbol
-    side: Side
-    price: LimitPrice
-    quantity: Shares
-    order_id: OrderId | None = None  # the trader's own, if it is
-
-
-class Level(Record):
-    price: Money
-    quantity: int
-    orders: int
-
-
-class Bar(Record):
-    """One day's trading."""
-
-    day: Day
-    open: Money
-    high: Money
-    low: Money
-    close: Money
-    volume: int
-
-    def printed(self, price: Money, quantity: int) -> "Bar":
-        """The bar after one more trade."""
-        return Bar(self.day, self.open, max(self.high, price), min(self.low, price), price, self.volume + quantity)
+from .records import Level, Order, Resting
 
 
 def queue(waiting: Iterable[Resting]) -> list[Resting]:
@@ -69,6 +30,13 @@ def levels(waiting: Iterable[Resting]) -> list[Level]:
         level = out.get(one.price, Level(one.price, 0, 0))
         out[one.price] = Level(one.price, level.quantity + one.quantity, level.orders + 1)
     return list(out.values())
+
+
+def opening(order: Order, held: int, ahead: Iterable[Order]) -> int:
+    """How many shares of an order open or enlarge a position, as the holding and the orders ahead of it leave it nothing to close."""
+    closable = held if order.side == "sell" else -held
+    closable -= sum(o.left for o in ahead if (o.symbol, o.side) == (order.symbol, order.side))
+    return order.left - min(order.left, max(0, closable))
 
 
 def booked(held: int, cost: Money, shares: int, price: int) -> tuple[Money, Money]:

@@ -1,8 +1,17 @@
-"""A market of 24 companies with thirty days behind it and two weeks of other traders' orders to come, and one trader in it."""
+"""A market of 24 companies with thirty days behind it, other traders who will come with their orders, and one trader in it.
+
+What the trader has done agrees with the tape: trades lie between a day's low and high, and an order that waits has a
+limit which no price since then has reached.
+"""
+
+from datetime import timedelta
+
+from msgspec import structs
 
 from prove.servers.maker import Maker
-from servers.trading.book import Bar
-from servers.trading.tools import Account, Arrival, Instrument, Order, Tape, Trading
+
+from .records import Account, Arrival, Bar, Instrument, Order, Tape
+from .tools import COMES_AGAIN, Trading
 
 COMPANIES = (  # symbol, name, sector, usual price in cents
     ("HLCN", "Halcyon Robotics", "technology", 8_420),
@@ -33,7 +42,7 @@ COMPANIES = (  # symbol, name, sector, usual price in cents
 NOT_SHORTABLE = ("STCH", "CPRV", "TRNM", "PNCR")
 HALTED, ILLIQUID = "VRDX", "TRNM"
 HELD = 8  # symbols that the trader has traded in
-DAYS_AHEAD, ARRIVALS_EACH = 14, 10
+ARRIVALS_EACH = 10
 
 
 def populate(market: Trading, make: Maker) -> None:
@@ -42,11 +51,12 @@ def populate(market: Trading, make: Maker) -> None:
         market.instruments.add(Instrument(symbol, name, sector, symbol not in NOT_SHORTABLE, halted_until))
         _tape(market, make, symbol, usual)
         _book(market, make, symbol)
-    cash = make.between(3_500_000, 6_000_000, 10_000)
+    cash = make.between(4_500_000, 7_000_000, 10_000)
     market.accounts.add(Account("ACCT-1", cash, cash))
     traded = make.some([symbol for symbol, *_ in COMPANIES if symbol not in (HALTED, ILLIQUID)], HELD)
-    _past_trades(market, make, traded)
-    _waiting_orders(market, make, [*traded[:5], *make.some(["HLCN", "NWNE", "CTYU", "GRNL"], 2)])
+    plan = [*_trades(market, make, traded), *_given_up(market, make, traded), *_waiting(market, make, traded)]
+    for order, filled, price in sorted(plan, key=lambda p: p[0].placed):
+        _happened(market, make, order, filled, price)
     _arrivals(market, make)
 
 
@@ -57,7 +67,7 @@ def _tape(market: Trading, make: Maker, symbol: str, usual: int) -> None:
         start = close
         close = max(500, start + start * make.between(-22, 23) // 1000)
         high, low = (max(start, close) + make.between(0, start // 90), min(start, close) - make.between(0, start // 90))
-        bars.append(Bar(make.day(-ago), start, high, low, close, make.between(2_000, 60_000, 10) if ago else make.between(500, 9_000, 10)))
+        bars.append(Bar(make.day(-ago), start, high, low, close, make.between(200, 3_000, 10) if ago else make.between(100, 900, 10)))
     *past, today = bars
     market.tapes.add(Tape(symbol, today, past))
 
@@ -74,53 +84,70 @@ def _book(market: Trading, make: Maker, symbol: str) -> None:
                 market._rest(symbol, side, price, make.between(10, 60 * level, 5))
 
 
-def _past_trades(market: Trading, make: Maker, symbols: list[str]) -> None:
-    """What the trader did in the last four weeks, oldest first: holdings, one sold out again, one sold short, one order left alone."""
+Plan = tuple[Order, int, int]  # an order of the trader's, how much of it was filled, and at which price
+
+
+def _order(make: Maker, ago: int, symbol: str, side: str, quantity: int, limit: int | None = None, status: str = "open") -> Order:
+    placed = make.moment(-ago, make.between(8, 20) if ago else make.between(1, 7), make.between(0, 59))
+    in_force = "gtc" if limit and status == "open" else "day"
+    return Order("", symbol, side, quantity, limit, in_force, placed, placed, status)
+
+
+def _trades(market: Trading, make: Maker, symbols: list[str]) -> list[Plan]:
+    """What was traded in the last four weeks: holdings, one sold out again, one sold short if it can be."""
     *held, sold_out, short = symbols
-    plan = [(make.between(8, 28), symbol, "buy", make.between(10, 80, 5)) for symbol in (*held, held[0], sold_out)]
-    plan += [(7, sold_out, "sell", next(quantity for _, symbol, _, quantity in plan if symbol == sold_out))]
-    plan += [(6, held[1], "sell", 5)]
+    done = [(make.between(8, 28), symbol, "buy", make.between(10, 60, 5)) for symbol in (*held, held[0], sold_out)]
+    done += [(7, sold_out, "sell", done[-1][3]), (6, held[1], "sell", 5)]
     if short not in NOT_SHORTABLE:
-        plan += [(make.between(3, 5), short, "sell", make.between(10, 30, 5))]
-    for ago, symbol, side, quantity in sorted(plan, key=lambda p: -p[0]):
-        order = _past_order(market, make, ago, symbol, side, quantity)
-        price, at = market.tapes.get(symbol).bars[-ago].close, order.placed
-        first = quantity // 2 if make.chance(0.3) else quantity  # some were filled in two parts
-        for part in filter(None, (first, quantity - first)):
-            market._fill(order.order_id, part, price + (part != first), at)
+        done += [(make.between(3, 5), short, "sell", make.between(10, 30, 5))]
+    plan = []
+    for ago, symbol, side, quantity in done:
+        bar = market.tapes.get(symbol).bars[-ago]
+        plan.append((_order(make, ago, symbol, side, quantity), quantity, make.between(bar.low, bar.high)))
+    return plan
+
+
+def _given_up(market: Trading, make: Maker, symbols: list[str]) -> list[Plan]:
+    """Orders of a day whose price did not come down to them."""
+    plan = []
     for ago, status in ((2, "cancelled"), (2, "expired"), (1, "expired")):
-        order = _past_order(market, make, ago, make.pick(symbols), "buy", make.between(10, 60, 5), below=6)
-        market._end(order, status)
+        bar = market.tapes.get(symbol := make.pick(symbols)).bars[-ago]
+        limit = bar.low - bar.low * make.between(1, 5) // 100
+        plan.append((_order(make, ago, symbol, "buy", make.between(10, 60, 5), limit, status), 0, 0))
+    return plan
 
 
-def _past_order(market: Trading, make: Maker, ago: int, symbol: str, side: str, quantity: int, below: int = 0) -> Order:
-    limit = market.tapes.get(symbol).bars[-ago].close * (100 - below) // 100 if below else None
-    placed = make.moment(-ago, make.between(8, 20), make.between(0, 59))
-    return market.orders.add(Order(market.orders.mint(), symbol, side, quantity, limit, "day", placed))
+def _waiting(market: Trading, make: Maker, symbols: list[str]) -> list[Plan]:
+    """Orders that wait at a price which was not reached since, the first of them at today's low, where it was filled in part."""
+    first, second, *others = [*symbols[:5], make.pick(symbols[2:5])]
+    quantity, low = make.between(12, 40), market.tapes.get(first).today.low
+    plan = [(_order(make, 0, first, "buy", quantity, low), quantity // 3, low)]
+    for position, symbol in enumerate((second, *others)):
+        tape, ago = market.tapes.get(symbol), make.between(1, 4)
+        since = [*tape.bars[-ago:], tape.today]
+        side = "buy" if position % 2 else "sell"
+        away = tape.last * make.between(1, 4) // 100
+        price = max(b.high for b in since) + away if side == "sell" else min(b.low for b in since) - away
+        plan.append((_order(make, ago, symbol, side, make.between(2, 4) if side == "sell" else make.between(10, 40, 5), price), 0, 0))
+    return plan
 
 
-def _waiting_orders(market: Trading, make: Maker, symbols: list[str]) -> None:
-    """Orders of the trader that wait in the book at a better price than the last, one of them filled in part."""
-    for position, symbol in enumerate(symbols):
-        held, last = market.positions.find(symbol), market.tapes.get(symbol).last
-        side = "sell" if held and held.quantity > 10 and position % 2 else "buy"
-        quantity = make.between(5, 10) if side == "sell" else make.between(10, 50, 5)
-        away = last * make.between(1, 6) // 100
-        price = last + away if side == "sell" else last - away
-        placed = make.moment(-make.between(1, 4), make.between(8, 20), make.between(0, 59))
-        order = market.orders.add(Order(market.orders.mint(), symbol, side, quantity, price, "gtc", placed))
-        if position == 0:
-            market._fill(order.order_id, quantity // 3, price, placed)
-        market._rest(symbol, side, price, market.orders.get(order.order_id).left, order.order_id)
+def _happened(market: Trading, make: Maker, planned: Order, filled: int, price: int) -> None:
+    """Put an order on record, with its fill, or two of them, and in the book if it still waits."""
+    order = market.orders.add(structs.replace(planned, order_id=market.orders.mint()))
+    part = filled // 2 if make.chance(0.3) else filled
+    for quantity in filter(None, (part, filled - part)):
+        market._fill(order.order_id, quantity, price, order.placed + timedelta(minutes=make.between(1, 30) if order.limit_price else 0))
+    order = market.orders.get(order.order_id)
+    if order.works:
+        market._rest(order.symbol, order.side, order.limit_price, order.left, order.order_id)
 
 
 def _arrivals(market: Trading, make: Maker) -> None:
-    """Orders of others that come in over two weeks, most of them near the last price, some ready to pay for being quick."""
+    """Others, who come once in two weeks each, most of them with a price near the last, some ready to pay for being quick."""
     for symbol, *_ in COMPANIES:
-        last = market.tapes.get(symbol).last
         for _ in range(ARRIVALS_EACH):
             side, quick = make.pick(("buy", "sell")), make.chance(0.4)
-            distance = last * make.between(1, 14) // 1000
-            price = last + distance if (side == "buy") == quick else last - distance
-            at = make.moment(make.between(0, DAYS_AHEAD), make.between(10, 23), make.between(0, 59))
-            market.arrivals.add(Arrival(market.arrivals.mint(), at, symbol, side, make.between(20, 300, 10), price))
+            distance = make.between(1, 14) if (side == "buy") == quick else -make.between(1, 14)
+            at = make.moment(make.between(0, COMES_AGAIN.days - 1), make.between(10, 23), make.between(0, 59))
+            market.arrivals.add(Arrival(market.arrivals.mint(), at, symbol, side, make.between(20, 300, 10), distance))
