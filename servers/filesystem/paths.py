@@ -1,50 +1,20 @@
-"""The disk itself: its entries, where a path leads, and who may do what there. All of it lives in tables."""
+"""The disk itself: where a path leads, what a directory holds, and who may do what there."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from posixpath import basename, dirname, join
-from typing import Annotated, Literal, NewType
 
-from prove.servers import Meta, Moment, Record, Table, ToolError, require
+from msgspec.structs import replace
 
-Path = NewType("Path", str)
+from prove.servers import Table, ToolError, require
 
-FileName = Annotated[
-    str, Meta(min_length=1, max_length=255, description="a whole name; in a search, * and ? stand for any characters, as in *.csv")
-]
-Kind = Annotated[Literal["file", "directory", "link"], Meta(description="what sort of entry")]
-Bytes = Annotated[int, Meta(ge=0, description="a size in bytes")]
-Mode = Annotated[str, Meta(pattern=r"^[0-7]{3}$", description="what owner, group and others may do, in octal, for example 644")]
-GroupName = Annotated[str, Meta(min_length=1, description="a group of users")]
+from .records import Entry, Login, Mode, Path
 
 MAX_LINKS = 16  # followed in one path before they are taken for a circle
-MAX_NAME = 255
+MAX_NAME = 255  # bytes, as NAME_MAX
+MAX_PATH = 255  # characters in all
 TAR_BLOCK, TAR_RECORD = 512, 10240
 RIGHTS = {"r": (4, "read"), "w": (2, "write to"), "x": (1, "enter")}
-
-
-class Entry(Record):
-    path: Path
-    folder: str  # the path of the directory that holds it, "" for the root
-    name: FileName
-    kind: Kind
-    owner: str
-    group: GroupName
-    mode: Mode
-    size: Bytes
-    modified: Moment
-    data: str = ""  # a text file's text; of any other file, something that stands for its bytes
-    binary: bool = False
-    target: str = ""  # where a link points
-    members: "tuple[Entry, ...]" = ()  # what an archive holds, by paths relative to its top
-
-
-class Login(Record):
-    user: str
-    groups: tuple[GroupName, ...]  # new entries get the first
-    home: Path
-    directory: Path  # the working directory
-    quota: Bytes
-    entry_quota: int
+UMASK = 0o022  # what group and others may not do with what this user makes
 
 
 class Disk:
@@ -58,9 +28,11 @@ class Disk:
     def locate(self, path: str, follow: bool = True) -> Path:
         """The true path of what `path` names, links on the way followed. Its last part need not exist.
 
-        `follow` says whether a link in the last place is followed too.
+        `follow` says whether a link in the last place is followed too; one with a slash behind it always is.
         """
         require(path, "invalid_argument", "the path is empty: say '.' for the working directory")
+        require("\0" not in path, "invalid_argument", "no path has a NUL character in it: leave it out")
+        as_directory = path.endswith(("/", "/."))
         here, todo, links = self._start(path), _parts(path), 0
         while todo:
             name = todo.pop(0)
@@ -71,10 +43,12 @@ class Disk:
             above, here = here, join(here, name)
             entry = self.entries.find(here)
             require(entry or not todo, "not_found", f"there is no directory {here!r}")
-            if entry and entry.kind == "link" and (todo or follow):
+            if entry and entry.kind == "link" and (todo or follow or as_directory):
                 links += 1
                 require(links <= MAX_LINKS, "failed_precondition", f"{path} runs in a circle of symbolic links: remove the link {here}")
                 here, todo = "/" if entry.target.startswith("/") else above, _parts(entry.target) + todo
+        if as_directory and here in self.entries:
+            self._directory_at(here)
         return Path(here)
 
     def entry(self, path: str, follow: bool = True) -> Entry:
@@ -111,18 +85,30 @@ class Disk:
         require(found.members, "invalid_argument", f"{found.path} is not a tar archive")
         return found
 
-    def vacant(self, path: str) -> Path:
+    def movable(self, path: str) -> Entry:
+        """What a path names, a link itself, which the user may take out of its directory."""
+        found = self.entry(path, follow=False)
+        by_name = basename(path.rstrip("/")) not in (".", "..")
+        require(by_name, "invalid_argument", f"{path} only stands for {found.path}: give that path instead")
+        self.demand_movable(found)
+        return found
+
+    def vacant(self, path: str, directory: bool = False) -> Path:
         """The true path of a place where the user may create something. Raises `ToolError("conflict")` if it is taken."""
         where = self.locate(path, follow=False)
         require(where not in self.entries, "conflict", f"there is already {where}: choose another name, or move or remove it first")
-        require(len(basename(where)) <= MAX_NAME, "invalid_argument", f"a name may have at most {MAX_NAME} characters")
+        slashed = path.endswith("/") and not directory
+        require(not slashed, "not_found", f"there is no directory {where}: mkdir it first, or leave out the / at the end of {path}")
+        require(len(basename(where).encode()) <= MAX_NAME, "invalid_argument", f"a name may have at most {MAX_NAME} bytes")
         self.demand(self.entries.get(dirname(where)), "w")
         return where
 
-    def landing(self, destination: str, name: str) -> Path:
+    def landing(self, destination: str, name: str, directory: bool) -> Path:
         """Where a thing called `name` would come to lie: in the directory `destination`, or else at that new path."""
         found = self.entries.find(self.locate(destination))
-        return self.vacant(join(found.path, name) if found and found.kind == "directory" else destination)
+        if found and found.kind == "directory":
+            return self.vacant(join(found.path, name))
+        return self.vacant(destination, directory)
 
     def _start(self, path: str) -> str:
         if path == "~" or path.startswith("~/"):
@@ -131,7 +117,7 @@ class Disk:
 
     def _directory_at(self, path: str) -> Entry:
         found = self.entries.get(path)
-        require(found.kind == "directory", "invalid_argument", f"{path} is a {found.kind}, not a directory")
+        require(found.kind == "directory", "invalid_argument", f"{path} is a {found.kind}, not a directory: put no / behind it")
         return found
 
     # --- from a directory to what it holds
@@ -167,7 +153,7 @@ class Disk:
 
     def may(self, entry: Entry, rights: str) -> bool:
         """Whether the user has all of the rights, each "r", "w" or "x"."""
-        digit = 0 if self.owns(entry) else 1 if entry.group in self.login.groups else 2
+        digit = -3 if self.owns(entry) else -2 if entry.group in self.login.groups else -1
         return all(int(entry.mode[digit]) & RIGHTS[right][0] for right in rights)
 
     def demand(self, entry: Entry, rights: str) -> None:
@@ -180,6 +166,20 @@ class Disk:
 
     def demand_owner(self, entry: Entry) -> None:
         require(self.owns(entry), "permission_denied", f"{entry.path} belongs to {entry.owner}: only its owner may do that")
+
+    def demand_movable(self, entry: Entry) -> None:
+        """Refuse unless the user may take an entry out of its directory, which in a sticky one only owners may."""
+        require(entry.path != "/", "permission_denied", "/ is the root of the disk: it stays where it is")
+        folder = self.entries.get(entry.folder)
+        self.demand(folder, "wx")
+        free = not is_sticky(folder) or self.owns(entry) or self.owns(folder)
+        require(free, "permission_denied", f"{entry.path} belongs to {entry.owner}, and from {folder.path} only its owner may take it")
+
+    def demand_readable(self, entries: Iterable[Entry]) -> None:
+        """Refuse unless the user may read all of those files, and look into all of those directories."""
+        for each in entries:
+            if each.kind != "link":
+                self.demand(each, "rx" if each.kind == "directory" else "r")
 
     def owned(self) -> list[Entry]:
         """What counts towards the user's quota."""
@@ -194,25 +194,45 @@ class Disk:
         full = f"that takes {entries} entries and the quota of {most} has {places} left: remove something first"
         require(entries <= places, "resource_exhausted", full)
 
+    def as_mine(self, entry: Entry) -> Entry:
+        """An entry as this user makes it after another one: theirs, and no more open than the umask allows."""
+        mode = entry.mode if entry.kind == "link" else octal(int(entry.mode, 8) & 0o777 & ~UMASK)
+        return replace(entry, owner=self.login.user, group=self.login.groups[0], mode=mode)
+
+
+def is_sticky(directory: Entry) -> bool:
+    return len(directory.mode) == 4
+
+
+def octal(mode: int) -> Mode:
+    """A mode as it is kept: 420 is "644", whatever zeros stood before it."""
+    return f"{mode:03o}"
+
 
 def inside(path: str, top: str) -> bool:
     """Whether a path is `top` or lies below it."""
     return path == top or path.startswith(top.rstrip("/") + "/")
 
 
-def lines_of(text: str) -> list[str]:
-    """The lines of a text, without their ends."""
-    return text.removesuffix("\n").split("\n") if text else []
+def moved(entries: Iterable[Entry], old: str, new: str) -> list[Entry]:
+    """The entries at or below the path `old` as they would be at or below `new`."""
+    return [at(e, new + e.path.removeprefix(old)) for e in entries]
 
 
-def text_of(lines: list[str]) -> str:
-    """The text of some lines: each ends with a newline."""
-    return "".join(f"{line}\n" for line in lines)
+def at(entry: Entry, path: str) -> Entry:
+    """An entry as it would be at another path."""
+    return replace(entry, path=path, folder=dirname(path), name=basename(path))
+
+
+def last_name(path: str, entry: Entry) -> str:
+    """What a path calls an entry, if it ends in a name."""
+    name = basename(path.rstrip("/"))
+    return entry.name if name in ("", ".", "..", "~") else name
 
 
 def tar_size(members: tuple[Entry, ...]) -> int:
-    """The size of a tar archive: a header and whole blocks for each member, two blocks at the end, in whole records."""
-    blocks = sum(1 - (-m.size // TAR_BLOCK) for m in members) + 2
+    """The size of a tar archive: a header for each member and whole blocks for a file's bytes, two blocks at the end, in whole records."""
+    blocks = 2 + sum(1 - (-m.size // TAR_BLOCK if m.kind == "file" else 0) for m in members)
     return -(-blocks * TAR_BLOCK // TAR_RECORD) * TAR_RECORD
 
 

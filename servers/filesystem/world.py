@@ -1,11 +1,16 @@
 """One user's computer: a home with projects and papers, two colleagues, a shared directory, the system's own files."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from posixpath import basename, dirname
 
+from dateutil.relativedelta import relativedelta
+
 from prove.servers.maker import Maker
-from servers.filesystem.paths import Entry, Kind, Login, tar_size, text_of
-from servers.filesystem.tools import Filesystem
+
+from .paths import at, tar_size
+from .records import Entry, Kind, Login
+from .texts import text_of
+from .tools import Filesystem
 
 MEGABYTE = 1_000_000
 
@@ -63,8 +68,9 @@ def populate(fs: Filesystem, make: Maker) -> None:
         people.setdefault(name.split()[0].lower(), name)
     user, colleague, stranger = people
     home = f"/home/{user}"
-    build = Builder(fs, make, "root", "root")
-    _system(build, make, user)
+    groups = (user, "staff", "editors", "devs", make.pick(("audio", "video", "printing")))
+    _system(Builder(fs, make, "root", "root"), make, list(people), groups)
+    _left_in_tmp(Builder(fs, make, colleague, colleague), make)
     _shared(Builder(fs, make, "root", "staff"), Builder(fs, make, colleague, "staff"), make)
     _colleagues(fs, make, colleague, stranger)
     mine = Builder(fs, make, user, user)
@@ -75,7 +81,7 @@ def populate(fs: Filesystem, make: Maker) -> None:
     _oddities(mine, make, home)
     used = sum(e.size for e in fs.entries if e.owner == user)
     room = make.pick((12_000, 30 * MEGABYTE, 120 * MEGABYTE, 400 * MEGABYTE))  # some people have hardly any left
-    groups = (user, "staff", "editors", "devs", make.pick(("audio", "video", "printing")))
+    _date_directories(fs)
     fs.logins.add(Login(user, groups, home, home, used + room, 2_000))
 
 
@@ -85,8 +91,12 @@ class Builder:
     def __init__(self, fs: Filesystem, make: Maker, owner: str, group: str) -> None:
         self.fs, self.make, self.owner, self.group = fs, make, owner, group
 
+    def some_day(self, first: int = 400, last: int = 1) -> datetime:
+        """A moment between so many days ago and so many."""
+        return self.make.moment(-self.make.between(last, first), self.make.between(7, 21), self.make.between(0, 59))
+
     def add(self, path: str, kind: Kind, mode: str, size: int, modified: datetime | None = None, **more: object) -> None:
-        some_day = self.make.moment(-self.make.between(1, 400), self.make.between(7, 21), self.make.between(0, 59))
+        some_day = self.some_day()
         folder, name = (dirname(path), basename(path)) if path != "/" else ("", "/")
         self.fs.entries.add(Entry(path, folder, name, kind, self.owner, self.group, mode, size, modified or some_day, **more))
 
@@ -104,37 +114,46 @@ class Builder:
         lines = (f"{yesterday} {m // 60:02}:{m % 60:02} {service} {make.pick(EVENTS)}" for m in minutes)
         self.text(path, *lines, mode=mode, modified=make.moment(0, 0, 1))
 
-    def binary(self, path: str, size: int) -> None:
-        self.add(path, "file", "644", size, data=self.make.digits(24), binary=True)
+    def binary(self, path: str, size: int, modified: datetime | None = None) -> None:
+        self.add(path, "file", "644", size, modified, data=self.make.digits(24), binary=True)
 
     def link(self, path: str, target: str) -> None:
         self.add(path, "link", "777", len(target), target=target)
 
     def archive(self, path: str, top: str) -> None:
-        """Pack a directory with all that is below it."""
+        """Pack a directory with all that is below it, some time after the last change to any of it."""
         above = f"{dirname(top)}/"
         held = [e for e in self.fs.entries if e.path == top or e.path.startswith(f"{top}/")]
-        shorter = [(e, e.path.removeprefix(above)) for e in held]
-        members = tuple(Entry(p, dirname(p), e.name, e.kind, *_rest(e)) for e, p in shorter)
-        self.add(path, "file", "644", tar_size(members), binary=True, members=members)
+        members = tuple(at(e, e.path.removeprefix(above)) for e in held)
+        changed = max(m.modified for m in members)
+        packed = changed + (self.make.start - changed) * self.make.between(5, 95) / 100
+        self.add(path, "file", "644", tar_size(members), packed.replace(microsecond=0), binary=True, members=members)
 
 
-def _rest(entry: Entry) -> tuple[object, ...]:
-    """The fields of an entry after its place, name and kind."""
-    return tuple(getattr(entry, field) for field in Entry.__struct_fields__[4:])
+def _date_directories(fs: Filesystem) -> None:
+    """A directory was changed when the youngest of what it holds was made."""
+    youngest: dict[str, datetime] = {}
+    for entry in reversed(list(fs.entries)):  # what a directory holds was added after it
+        if entry.path in youngest:
+            fs.entries.update(entry.path, modified=youngest[entry.path])
+        youngest[entry.folder] = max(entry.modified, youngest.get(entry.folder, entry.modified))
 
 
 # --- the system's own files, and other people's
 
 
-def _system(build: Builder, make: Maker, user: str) -> None:
+def _system(build: Builder, make: Maker, people: list[str], groups: tuple[str, ...]) -> None:
     for path in ("/", "/etc", "/home", "/srv", "/usr", "/usr/share", "/usr/share/doc", "/var", "/var/log"):
         build.directory(path)
     build.directory("/root", "700")
-    build.directory("/tmp", "777")
+    build.directory("/tmp", "1777")
     build.text("/etc/hosts", "127.0.0.1 localhost", f"10.0.0.{make.between(2, 250)} printer", f"10.0.0.{make.between(2, 250)} backup")
     build.text("/etc/motd", "Welcome. Backups run every night; please keep /tmp tidy.")
-    build.text("/etc/passwd", "root:x:0:0:root:/root:/bin/sh", f"{user}:x:1000:1000::/home/{user}:/bin/bash")
+    accounts = [f"{name}:x:{uid}:{uid}::/home/{name}:/bin/bash" for uid, name in enumerate(people, 1000)]
+    build.text("/etc/passwd", "root:x:0:0:root:/root:/bin/sh", *accounts)
+    own = [f"{name}:x:{gid}:{name}" for gid, name in enumerate(people, 1000)]
+    shared = [f"{group}:x:{gid}:{','.join(people[:2] if group == 'staff' else people[:1])}" for gid, group in enumerate(groups[1:], 100)]
+    build.text("/etc/group", "root:x:0:root", *own, *shared)
     build.text("/etc/shadow", "root:*:19700:0:99999:7:::", mode="600")
     build.text("/usr/share/doc/README", "Documentation of the installed programs.", "See also the manual pages.")
     for service in SERVICES:
@@ -142,13 +161,21 @@ def _system(build: Builder, make: Maker, user: str) -> None:
     build.log("/var/log/auth.log", "auth", 12, mode="640")
 
 
+def _left_in_tmp(build: Builder, make: Maker) -> None:
+    """What a colleague left in the sticky directory: everybody may read it, and only they may take it away."""
+    build.text("/tmp/print_queue.txt", *make.some(POINTS, 3), mode="666")
+    build.text("/tmp/upload_part1.csv", "day,count", *(f"{make.day(-n)},{make.between(1, 99)}" for n in range(9, 1, -1)))
+
+
 def _shared(system: Builder, colleague: Builder, make: Maker) -> None:
     system.directory("/srv/team", "775")
     system.directory("/srv/public")
     system.text("/srv/public/holidays.txt", "New Year: closed", "Easter Monday: closed", "Labour Day: closed")
     colleague.directory("/srv/team/minutes", "775")
-    for month in ("january", "february", "march", "april"):
-        colleague.text(f"/srv/team/minutes/minutes_{month}.md", f"# Minutes of {month.title()}", *make.some(POINTS, 4), mode="664")
+    for ago in (4, 3, 2, 1):  # written on the last day of each of the last months
+        end = make.start.replace(day=1, hour=16, minute=ago * 11) - relativedelta(months=ago - 1) - timedelta(days=1)
+        text = (f"# Minutes of {end:%B} {end.year}", *make.some(POINTS, 4))
+        colleague.text(f"/srv/team/minutes/minutes_{f'{end:%B}'.lower()}.md", *text, mode="664", modified=end)
     colleague.text("/srv/team/handbook.md", "# Handbook", "Status: final", "", *make.some(POINTS, 3), mode="644")
     rows = [f"{day},{make.faker.first_name()}" for day in ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")]
     colleague.text("/srv/team/rota.csv", "day,person", *rows, mode="664")
@@ -171,16 +198,16 @@ def _papers(build: Builder, make: Maker, home: str, people: list[str]) -> None:
     papers = f"{home}/Documents"
     for path in (papers, f"{papers}/reports", f"{papers}/invoices", f"{papers}/letters", f"{papers}/notes", f"{papers}/old"):
         build.directory(path)
-    year = make.today.year
     for topic in make.some(REPORTS, 5):
-        status = make.pick(("draft", "draft", "final"))
-        text = (f"# The {topic} report {year}", f"Status: {status}", f"Author: {make.pick(people)}", "", *make.some(POINTS, 5))
-        build.text(f"{papers}/reports/{topic}_report.md", *text)
+        status, written = make.pick(("draft", "draft", "final")), build.some_day(300)
+        text = (f"# The {topic} report {written.year}", f"Status: {status}", f"Author: {make.pick(people)}", "", *make.some(POINTS, 5))
+        build.text(f"{papers}/reports/{topic}_report.md", *text, modified=written)
         if make.chance(0.6):  # an earlier version, of which a line or two is different
-            build.text(f"{papers}/reports/{topic}_report_v1.md", text[0], "Status: draft", *text[2:-1], make.pick(POINTS))
-    for number in range(make.between(1040, 1060), 1075, 3):
+            first = (text[0], "Status: draft", *text[2:-1], make.pick(POINTS))
+            build.text(f"{papers}/reports/{topic}_report_v1.md", *first, modified=written - timedelta(days=make.between(1, 20)))
+    for number in range(make.between(1040, 1060), 1075, 3):  # the lower its number, the older an invoice
         lines = (f"Invoice {number}", f"From: {make.pick(SUPPLIERS)}", f"Amount: {make.between(40, 2400)}.00 EUR", "Status: pending")
-        build.text(f"{papers}/invoices/invoice_{number}.txt", *lines)
+        build.text(f"{papers}/invoices/invoice_{number}.txt", *lines, modified=make.moment(number - 1080, 9 + number % 8, number % 60))
     for city in make.some(CITIES, 3):
         text = (f"Dear {make.pick(people)},", "", f"greetings from {city}.", *make.some(POINTS, 2))
         build.text(f"{papers}/letters/letter_{city.lower()}.txt", *text)
@@ -199,9 +226,10 @@ def _downloads(build: Builder, make: Maker, home: str) -> None:
     build.binary(f"{home}/Downloads/editor-installer.bin", make.between(20, 60) * MEGABYTE)
     build.binary(f"{home}/Downloads/timetable.pdf", make.between(100_000, 300_000))
     build.log(f"{home}/Downloads/setup.log", "setup", 30)
-    first = make.between(2000, 2400)
-    for number in range(first, first + make.between(5, 9)):
-        build.binary(f"{home}/Pictures/holiday/IMG_{number}.jpg", make.between(900_000, 4_500_000))
+    first, day = make.between(2000, 2400), make.between(40, 300)
+    for number in range(first, first + make.between(5, 9)):  # one after the other
+        taken = make.moment(number - first - day, 10, number % 60)
+        build.binary(f"{home}/Pictures/holiday/IMG_{number}.jpg", make.between(900_000, 4_500_000), taken)
     build.binary(f"{home}/Pictures/portrait.png", make.between(300_000, 800_000))
     shopping = [make.pick(WORDS) for _ in range(14)]  # with repetitions, in no order
     build.text(f"{home}/Desktop/shopping_list.txt", *shopping)
