@@ -1,22 +1,13 @@
 """A fortnight of flights between European cities, hotels and cars in each of them, and one customer's bookings: past and to
-come, on hold, cancelled, one that cannot be refunded and one that another person travels on."""
+come, on hold, cancelled, one that cannot be refunded and some that another person travels on. They were all made with the tools."""
 
 from datetime import UTC, datetime, time, timedelta
 
 from prove.servers.maker import Maker
-from servers.travel_booking.tools import (
-    BUSINESS_ROWS,
-    FARES,
-    Airport,
-    Car,
-    Flight,
-    Hotel,
-    Itinerary,
-    Profile,
-    Room,
-    TravelBooking,
-    cabin_of,
-)
+
+from .fares import BUSINESS_ROWS, FARES, PICK_UP, cabin_of
+from .records import Airport, Booking, Car, Fare, Flight, Hotel, Profile, Room
+from .tools import TravelBooking
 
 AIRPORTS = (
     ("LHR", "London Heathrow", "London", "United Kingdom"),
@@ -48,11 +39,21 @@ ROUTES = (  # from, to, minutes in the air, usual lowest fare in cents, flights 
     ("FCO", "ATH", 125, 9400, 1),
     ("CPH", "BER", 65, 6900, 1),
 )
+HOMES = ("London", "Paris", "Amsterdam", "Berlin")  # from which one flies to several cities
 AIRLINES = (("A9", "Aurelia Air"), ("M2", "Meridian Airways"), ("N4", "Northwind"), ("S6", "Solenne"))
-AIRCRAFT = ("Airbus A320neo", "Airbus A220-300", "Boeing 737-800", "Embraer E195")
-DAYS = 11  # of flights on sale
+AIRCRAFT = {  # the letters of the seats in a row of economy
+    "Airbus A320neo": "ABCDEF",
+    "Airbus A220-300": "ACDEF",
+    "Boeing 737-800": "ABCDEF",
+    "Embraer E195": "ACDF",
+}
+PAST = (-20, -17)  # the days of a trip that is over
+PAST_TRIP, NEXT_TRIP, LATER_TRIP = (-20, (-17,)), (3, (4, 5)), (7, (8, 9))  # the days of going, and of coming home
+ON_SALE = range(11)  # the days whose flights are on sale
 BUSINESS_SEATS = [f"{row}{letter}" for row in range(1, BUSINESS_ROWS + 1) for letter in "ACDF"]
-ECONOMY_SEATS = [f"{row}{letter}" for row in range(BUSINESS_ROWS + 1, 31) for letter in "ABCDEF"]
+ECONOMY_SEATS = {
+    aircraft: [f"{row}{letter}" for row in range(BUSINESS_ROWS + 1, 28) for letter in letters] for aircraft, letters in AIRCRAFT.items()
+}
 
 HOTELS = (  # name, stars, lowest price of a single in cents
     ("Grand Aurora", 5, 24500),
@@ -83,8 +84,7 @@ def populate(travel: TravelBooking, make: Maker) -> None:
     for city in dict.fromkeys(a.city for a in travel.airports):
         _hotels(travel, make, city)
         _cars(travel, make, city)
-    _bookings(travel, make)
-    _itineraries(travel, make)
+    _live(travel, make)
 
 
 def _flights(travel: TravelBooking, make: Maker) -> None:
@@ -95,19 +95,19 @@ def _flights(travel: TravelBooking, make: Maker) -> None:
             code, airline = make.pick(AIRLINES)
             number += make.between(1, 9)
             hour, minute = (make.between(6, 11), make.between(14, 19))[part], make.between(0, 55, 5)
-            price, aircraft = usual * make.between(80, 140) // 100, make.pick(AIRCRAFT)
-            for ahead in (-20, *range(DAYS)):
+            price, aircraft = usual * make.between(80, 140) // 100, make.pick(list(AIRCRAFT))
+            for ahead in (*PAST, *ON_SALE):
                 departs = datetime.combine(make.day(ahead), time(hour, minute), UTC)
                 times = (departs.date(), departs, departs + timedelta(minutes=minutes))
                 weekend = 120 if departs.weekday() in (4, 6) else 100  # Fridays and Sundays are dearer
-                lowest, seats = price * weekend // 10_000 * 100, _seats(make)
+                lowest, seats = price * weekend // 10_000 * 100, _seats(make, aircraft)
                 flight_id, name = travel.flights.mint(), f"{code} {number}"
                 travel.flights.add(Flight(flight_id, name, origin, destination, *times, lowest, airline, aircraft, seats))
 
 
-def _seats(make: Maker) -> list[str]:
+def _seats(make: Maker, aircraft: str) -> list[str]:
     """Which seats are left to sell: some in each cabin, and none on a full flight."""
-    return make.some(BUSINESS_SEATS, make.between(0, 4)) + make.some(ECONOMY_SEATS, make.between(0, 8))
+    return make.some(BUSINESS_SEATS, make.between(0, 4)) + make.some(ECONOMY_SEATS[aircraft], make.between(0, 8))
 
 
 def _hotels(travel: TravelBooking, make: Maker, city: str) -> None:
@@ -129,49 +129,93 @@ def _cars(travel: TravelBooking, make: Maker, city: str) -> None:
         travel.cars.add(Car(travel.cars.mint(), *car, make.between(1, 4)))
 
 
-def _bookings(travel: TravelBooking, make: Maker) -> None:
-    """Made with the tools themselves at earlier times, so that they obey every rule."""
-    colleague = make.person()
-    for ahead, hours_ago in ((-20, 1200), (3, 500)):  # a trip that is over, and one that is about to begin
-        city = _ticket(travel, make, ahead, hours_ago, "standard", pay=True)
-        _stay(travel, make, city, ahead, nights=3)
-        car = make.pick(travel.cars.where(city=city))
-        travel.book_car(car.car_id, make.day(ahead), 3)
-    flex = _ticket(travel, make, 7, 300, "flex", pay=True)
-    _stay(travel, make, flex, 7, nights=2, refundable=False)
-    _ticket(travel, make, 6, 200, "basic", pay=True, who=colleague)
-    _ticket(travel, make, 10, 12, "basic", pay=True)  # bought so lately that even this fare is refunded
-    cancelled = _ticket(travel, make, 5, 150, "standard", pay=True)
-    travel.cancel_booking(list(travel.bookings)[-1].booking_id)
-    _stay(travel, make, cancelled, 5, nights=1)
-    _ticket(travel, make, 4, 120, "basic", pay=False)  # a hold that has expired
-    _ticket(travel, make, 8, 23, "standard", pay=False)  # and one that is about to
-    _ticket(travel, make, 9, 2, "business", pay=False, who=colleague)
-    travel.clock.now = make.start
-    travel.elapse()
+def _live(travel: TravelBooking, make: Maker) -> None:
+    """The last two months, from the first booking to now. Whoever has flown somewhere flies on from there."""
+    home, colleague, names = make.pick([h for h in HOMES if _is_well_served(travel, make, h)]), make.person(), make.shuffled(TRIPS)
+    _trip(travel, make, 1200, _there_and_back(travel, make, home, *PAST_TRIP), names[0])
+    _wait(travel, make, 650)
+    unwanted = _ticket(travel, make.pick(_on_sale(travel, make, 5, "standard", home)), "standard")
+    _wait(travel, make, 640)
+    travel.cancel_booking(unwanted.booking_id)
+    _trip(travel, make, 500, _there_and_back(travel, make, home, *NEXT_TRIP), names[1])
+    _wait(travel, make, 300)
+    out, back = make.pick(_there_and_back(travel, make, home, *LATER_TRIP))
+    _ticket(travel, out, "flex")
+    _stay(travel, make, out, back, refundable=False)
+    _wait(travel, make, 200)
+    away = make.pick([f for city in HOMES if city != home for f in _on_sale(travel, make, 6, "basic", city)])
+    _ticket(travel, away, "basic", who=colleague)
+    _wait(travel, make, 120)
+    _ticket(travel, make.pick(_on_sale(travel, make, 6, "basic", home)), "basic", buy=False)  # a hold that has expired
+    _wait(travel, make, 23)
+    _ticket(travel, back, "flex", buy=False)  # and one that is about to
+    _wait(travel, make, 12)
+    _ticket(travel, make.pick(_on_sale(travel, make, 10, "basic", home)), "basic")  # so lately that even this fare is refunded
+    _wait(travel, make, 2)
+    onward = [f for day in (8, 9, 10) for f in _on_sale(travel, make, day, "business", _city(travel, away.destination))]
+    if onward:  # business class is full now and then
+        _ticket(travel, make.pick(onward), "business", who=colleague, buy=False)
+    travel.create_itinerary(names[2])
+    _wait(travel, make, 0)
 
 
-def _ticket(travel: TravelBooking, make: Maker, ahead: int, hours_ago: int, fare: str, pay: bool, who: str | None = None) -> str:
-    """Hold a flight `hours_ago`, and buy it or not; returns the city it flies to."""
-    travel.clock.now = make.start - timedelta(hours=hours_ago) + timedelta(minutes=make.between(1, 50))
-    cabin = FARES[fare].cabin
-    flight = make.pick([f for f in travel.flights.where(day=make.day(ahead)) if cabin in map(cabin_of, f.seats)])
-    booking = travel.hold_flight(flight.flight_id, fare, who)
-    if pay:
-        travel.book_flight(booking.booking_id)
-    return travel.airports.get(flight.destination).city
+def _wait(travel: TravelBooking, make: Maker, hours_ago: int) -> None:
+    """Let time pass up to then."""
+    then = make.start - timedelta(hours=hours_ago) + timedelta(minutes=make.between(1, 50) if hours_ago else 0)
+    while (due := travel.due()) and due <= then:
+        travel.clock.now = due
+        travel.elapse()
+    travel.clock.now = then
 
 
-def _stay(travel: TravelBooking, make: Maker, city: str, ahead: int, nights: int, refundable: bool = True) -> None:
-    wanted = {make.day(ahead + n) for n in range(nights)}
-    free = [h for h in travel.hotels.where(city=city) if wanted.isdisjoint(h.full_nights)]
+def _trip(travel: TravelBooking, make: Maker, hours_ago: int, choices: list[tuple[Flight, Flight]], name: str) -> None:
+    """There by plane, a hotel, a car after landing that is brought back before flying home, all in one itinerary."""
+    _wait(travel, make, hours_ago)
+    out, back = make.pick(choices)
+    booked = [_ticket(travel, out, "standard"), _ticket(travel, back, "standard"), *_stay(travel, make, out, back)]
+    landed = out.arrives.hour + 1
+    day, hour = (out.day, landed) if landed <= 22 else (out.day + timedelta(days=1), PICK_UP)
+    if days := (back.departs - datetime.combine(day, time(hour), UTC)).days:
+        car = make.pick(travel.cars.where(city=_city(travel, out.destination)))
+        booked.append(travel.book_car(car.car_id, day, days, hour))
+    itinerary = travel.create_itinerary(name)
+    for booking in booked:
+        travel.add_to_itinerary(itinerary.itinerary_id, booking.booking_id)
+
+
+def _is_well_served(travel: TravelBooking, make: Maker, home: str) -> bool:
+    """Whether all that is booked from home has seats: flights fill up."""
+    trips = all(_there_and_back(travel, make, home, *days) for days in (PAST_TRIP, NEXT_TRIP, LATER_TRIP))
+    return trips and all(_on_sale(travel, make, ahead, "basic", home) for ahead in (5, 6, 10))
+
+
+def _there_and_back(travel: TravelBooking, make: Maker, home: str, there_on: int, back_on: tuple[int, ...]) -> list[tuple[Flight, Flight]]:
+    """The flights from home, each with one from there back home, that have an economy seat left."""
+    homeward = [f for ahead in back_on for f in _on_sale(travel, make, ahead, "standard", None) if _city(travel, f.destination) == home]
+    there = _on_sale(travel, make, there_on, "standard", home)
+    return [(a, b) for a in there for b in homeward if _city(travel, a.destination) == _city(travel, b.origin)]
+
+
+def _on_sale(travel: TravelBooking, make: Maker, ahead: int, fare: Fare, city: str | None) -> list[Flight]:
+    """The flights of that day, from a city, that have a seat to sell."""
+    flights = (f for f in travel.flights.where(day=make.day(ahead)) if city in (None, _city(travel, f.origin)))
+    return [f for f in flights if FARES[fare].cabin in map(cabin_of, f.seats)]
+
+
+def _city(travel: TravelBooking, code: str) -> str:
+    return travel.airports.get(code).city
+
+
+def _ticket(travel: TravelBooking, flight: Flight, fare: Fare, who: str | None = None, buy: bool = True) -> Booking:
+    held = travel.hold_flight(flight.flight_id, fare, who)
+    return travel.book_flight(held.booking_id) if buy else held
+
+
+def _stay(travel: TravelBooking, make: Maker, out: Flight, back: Flight, refundable: bool = True) -> list[Booking]:
+    nights = (back.day - out.day).days
+    wanted = {out.day + timedelta(days=n) for n in range(nights)}
+    free = [h for h in travel.hotels.where(city=_city(travel, out.destination)) if wanted.isdisjoint(h.full_nights)]
     fitting = [h for h in free if (h.free_cancellation_days is not None) == refundable]
-    if free:  # in most worlds; sometimes a city is full
-        travel.book_hotel(make.pick(fitting or free).hotel_id, "double", make.day(ahead), nights)
-
-
-def _itineraries(travel: TravelBooking, make: Maker) -> None:
-    past = [b.booking_id for b in travel.bookings if b.status == "completed"]
-    coming = [b.booking_id for b in travel.bookings if b.starts.date() == make.day(3)]
-    for name, bookings in zip(make.shuffled(TRIPS), (past, coming, []), strict=False):
-        travel.itineraries.add(Itinerary(travel.itineraries.mint(), name, bookings))
+    if not free:  # now and then a city is full
+        return []
+    return [travel.book_hotel(make.pick(fitting or free).hotel_id, "double", out.day, nights)]
