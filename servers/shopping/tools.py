@@ -1,269 +1,21 @@
 """An online store for one signed-in customer. Money is in cents, tax included; the store ships from the United States."""
 
-from datetime import timedelta
-from typing import Annotated, Literal, NewType
+from datetime import UTC, date, datetime, time, timedelta
 
-from prove.servers import (
-    Cents,
-    Day,
-    Limit,
-    Meta,
-    Moment,
-    Money,
-    Page,
-    PersonName,
-    Query,
-    Record,
-    Secret,
-    Server,
-    brief,
-    matches,
-    page,
-    read,
-    require,
-    table,
-    write,
+from prove.servers import Limit, Offset, Page, PersonName, Query, Server, brief, matches, newest, page, read, require, table, write
+from .cards import brand_of
+from .prices import POSTAL_CODES, days_on_the_way, discounts, is_postal_code, lacks, refund_for, shipping_price, ships, ships_free
+from .records import (
+    Address, AddressId, AddressLabel, Basket, CardNumber, Cart, CartItem, CartItemId, Category, CategoryId, City, Comparison,
+    Country, Coupon, CouponCode, Department, Expiry, GiftMessage, Grams, InStock, Money, Order, OrderDetails, OrderId, OrderItem,
+    OrderItemId, OrderLine, OrderStatus, PaymentMethod, PaymentMethodId, Pieces, PostalCode, PriceLimit, Product, ProductDetails,
+    ProductId, ProductLine, Reason, Return, Review, Shipment, ShippingOption, ShippingOptionId, ShippingQuote, Sort, Stars,
+    Street, Tracking, Traits, Variant, VariantId,
 )
 
-CategoryId = NewType("CategoryId", str)
-ProductId = NewType("ProductId", str)
-VariantId = NewType("VariantId", str)
-CartItemId = NewType("CartItemId", str)
-AddressId = NewType("AddressId", str)
-PaymentMethodId = NewType("PaymentMethodId", str)
-ShippingOptionId = NewType("ShippingOptionId", str)
-OrderId = NewType("OrderId", str)
-OrderItemId = NewType("OrderItemId", str)
-ReturnId = NewType("ReturnId", str)
-
-Department = Annotated[Literal["beauty", "clothing", "electronics", "home", "outdoor", "toys"], Meta(description="a part of the store")]
-PriceLimit = Annotated[int, Meta(gt=0, description="the highest price wanted, an amount in cents")]
-InStock = Annotated[bool, Meta(description="true to see only products that can be had now")]
-Sort = Annotated[Literal["best_rated", "cheapest"], Meta(description="which products come first")]
-Stars = Annotated[int, Meta(ge=1, le=5, description="a rating out of five stars")]
-Pieces = Annotated[int, Meta(ge=1, le=99, description="how many pieces")]
-CouponCode = Annotated[str, Meta(pattern=r"^[A-Z0-9]{4,12}$", description="a coupon code, in capitals")]
-AddressLabel = Annotated[str, Meta(min_length=1, max_length=30, description="what the customer calls the address")]
-Street = Annotated[str, Meta(min_length=3, description="house number and street")]
-City = Annotated[str, Meta(min_length=2, description="a town or city")]
-PostalCode = Annotated[str, Meta(pattern=r"^[A-Z0-9][A-Z0-9 -]{2,9}$", description="a postal code, in capitals")]
-Country = Annotated[Literal["US", "CA", "GB", "DE", "FR"], Meta(description="a country to which the store ships")]
-CardNumber = Annotated[Secret[str], Meta(pattern=r"^\d{15,16}$", description="the whole number of a payment card, digits only")]
-Expiry = Annotated[str, Meta(pattern=r"^20\d{2}-(0[1-9]|1[0-2])$", description="a month, YYYY-MM, the last in which the card works")]
-CardBrand = Literal["visa", "mastercard", "amex", "gift"]
-GiftMessage = Annotated[str, Meta(max_length=200, description="what to print on a card in the parcel")]
-OrderStatus = Annotated[Literal["confirmed", "shipped", "delivered", "cancelled"], Meta(description="how far the order has come")]
-Reason = Annotated[
-    Literal["too_small", "too_big", "damaged", "not_as_described", "changed_mind"],
-    Meta(description="why the customer sends it back"),
-]
-Grams = Annotated[int, Meta(ge=0, description="a weight in grams")]
-
-HOME_COUNTRY = "US"
 DAYS_TO_RETURN, DAYS_UNTIL_RECEIVED = 30, 5
 RESTOCKED_BY = 20  # pieces that come with a delivery to the warehouse
-
-
-class Category(Record):
-    category_id: CategoryId
-    department: Department
-    name: str
-
-
-class Product(Record):
-    product_id: ProductId
-    category_id: CategoryId
-    name: str
-    brand: str
-    description: str
-    price: Cents  # of its cheapest variant
-    rating: float
-    weight: Grams
-    warranty_months: int
-    returnable: bool
-
-
-class Variant(Record):
-    variant_id: VariantId
-    product_id: ProductId
-    option: str
-    price: Cents
-    stock: int
-    restocked: Day | None = None  # when more will come
-
-
-class Review(Record):
-    review_id: str
-    product_id: ProductId
-    author: str
-    stars: Stars
-    text: str
-    written: Day
-
-
-class Basket(Record):
-    """What the customer chose for the cart as a whole; there is one."""
-
-    basket_id: str
-    coupon_code: CouponCode | None = None
-    address_id: AddressId | None = None
-    shipping_option_id: ShippingOptionId | None = None
-
-
-class CartItem(Record):
-    cart_item_id: CartItemId
-    variant_id: VariantId
-    name: str
-    option: str
-    quantity: Pieces
-    price: Cents
-
-
-class Coupon(Record):
-    code: CouponCode
-    kind: Literal["percent", "amount", "free_shipping"]
-    value: int  # per cent or cents
-    minimum: Money
-    until: Day
-    category_id: CategoryId | None = None  # counts only what is in this category
-
-
-class Address(Record):
-    address_id: AddressId
-    label: AddressLabel
-    recipient: PersonName
-    street: Street
-    city: City
-    postal_code: PostalCode
-    country: Country
-
-
-class PaymentMethod(Record):
-    payment_method_id: PaymentMethodId
-    brand: CardBrand
-    last_four: str
-    expires: Expiry
-    balance: Money | None = None  # of a gift card
-
-
-class ShippingOption(Record):
-    shipping_option_id: ShippingOptionId
-    name: str
-    carrier: str
-    days: int
-    price: Money
-    per_kilogram: Money
-    abroad: Money | None  # on top, for other countries; None: not offered there
-    heaviest: Grams
-
-
-class Order(Record):
-    order_id: OrderId
-    placed: Moment
-    status: OrderStatus
-    address_id: AddressId
-    shipping_option_id: ShippingOptionId
-    payment_method_id: PaymentMethodId
-    coupon_code: CouponCode | None
-    subtotal: Money
-    discount: Money
-    shipping: Money
-    total: Money
-    refunded: Money = 0
-    gift_message: GiftMessage = ""
-
-
-class OrderItem(Record):
-    order_item_id: OrderItemId
-    order_id: OrderId
-    variant_id: VariantId
-    name: str
-    option: str
-    quantity: Pieces
-    price: Cents
-    returned: int = 0
-
-
-class Shipment(Record):
-    tracking_number: str
-    order_id: OrderId
-    carrier: str
-    leaves: Moment
-    arrives: Moment
-
-
-class Return(Record):
-    return_id: ReturnId
-    order_item_id: OrderItemId
-    quantity: Pieces
-    reason: Reason
-    refund: Money
-    requested: Moment
-    status: Literal["requested", "received"] = "requested"
-
-
-class ProductLine(Record):
-    product_id: ProductId
-    name: str
-    brand: str
-    price: Cents
-
-
-class ProductDetails(Record):
-    variants: list[Variant]
-    product: Product
-
-
-class Traits(Record):
-    product_id: ProductId
-    name: str
-    price: Cents
-    rating: float
-    weight: Grams
-    warranty_months: int
-
-
-class Comparison(Record):
-    first: Traits
-    second: Traits
-
-
-class Cart(Record):
-    items: list[CartItem]
-    coupon_code: CouponCode | None
-    address_id: AddressId | None
-    shipping_option_id: ShippingOptionId | None
-    subtotal: Money
-    discount: Money
-    shipping: Money
-    total: Money
-
-
-class ShippingQuote(Record):
-    shipping_option_id: ShippingOptionId
-    name: str
-    carrier: str
-    price: Money
-    arrives: Day
-
-
-class OrderLine(Record):
-    order_id: OrderId
-    placed: Moment
-    status: OrderStatus
-
-
-class OrderDetails(Record):
-    order: Order
-    items: list[OrderItem]
-
-
-class Tracking(Record):
-    order_id: OrderId
-    tracking_number: str
-    carrier: str
-    stage: Literal["sorting_centre", "local_depot", "out_for_delivery", "delivered"]
-    arrives: Day
+STORES_FAULT = ("damaged", "not_as_described")  # what is on final sale comes back for these alone
 
 
 class Shopping(Server):
@@ -306,7 +58,7 @@ class Shopping(Server):
         """Find products; query looks at names, brands, descriptions and categories."""
         found = [p for p in self.products if self._is_about(p, query) and category_id in (None, p.category_id)]
         found = [p for p in found if (max_price is None or p.price <= max_price) and (not in_stock or self._available(p))]
-        order = {"best_rated": lambda p: (-p.rating, p.product_id), "cheapest": lambda p: (p.price, p.product_id)}
+        order = {"best_rated": lambda p: (-p.rating, -p.review_count, p.product_id), "cheapest": lambda p: (p.price, p.product_id)}
         return page(sorted(found, key=order[sort]), limit, ProductLine)
 
     @read
@@ -317,9 +69,8 @@ class Shopping(Server):
     @read
     def list_reviews(self, product_id: ProductId, stars: Stars | None = None, limit: Limit = 10) -> Page[Review]:
         """List what customers wrote about a product, newest first."""
-        self.products.get(product_id)
         found = [r for r in self.reviews.where(product_id=product_id) if stars in (None, r.stars)]
-        return page(sorted(found, key=lambda r: r.written, reverse=True), limit, Review)
+        return page(newest(found, lambda r: r.written), limit, Review)
 
     @read
     def compare_products(self, product_id: ProductId, other_product_id: ProductId) -> Comparison:
@@ -370,11 +121,9 @@ class Shopping(Server):
         coupon, cart = self.coupons.get(code), self._cart()
         require(cart.coupon_code is None, "failed_precondition", f"the cart has the coupon {cart.coupon_code}: remove it first")
         require(coupon.until >= self.today, "failed_precondition", f"{code} expired on {coupon.until}")
-        used = [o.order_id for o in self.orders if o.coupon_code == code and o.status != "cancelled"]
+        used = [o.order_id for o in self.orders.where(coupon_code=code) if o.status != "cancelled"]
         require(not used, "conflict", f"{code} was used on {', '.join(used)} already")
-        missing = coupon.minimum - self._counted(coupon)
-        where = f" in {self.categories.get(coupon.category_id).name}" if coupon.category_id else ""
-        require(missing <= 0, "failed_precondition", f"{code} needs {coupon.minimum} cents{where}: add {missing} cents more first")
+        self._check_minimum(coupon, " first")
         return self._choose(coupon_code=code)
 
     @write(destructive=True)
@@ -386,9 +135,9 @@ class Shopping(Server):
     # --- where it goes and who pays
 
     @read
-    def list_addresses(self) -> Page[Address]:
-        """List the customer's saved addresses."""
-        return page(self.addresses, 50, Address)
+    def list_addresses(self, offset: Offset = 0) -> Page[Address]:
+        """List the customer's saved addresses, fifty at a time."""
+        return page(self.addresses, 50, Address, offset)
 
     @write
     def add_address(
@@ -397,18 +146,20 @@ class Shopping(Server):
         """Save an address to ship to."""
         taken = [a.address_id for a in self.addresses if a.label.casefold() == label.casefold()]
         require(not taken, "conflict", f"{', '.join(taken)} is called {label!r} already: choose another label")
+        misspelt = f"{postal_code} is no postal code of {country}: write it like {POSTAL_CODES[country][1]}, or change the country"
+        require(is_postal_code(postal_code, country), "invalid_argument", misspelt)
         return self.addresses.add(Address(self.addresses.mint(), label, recipient, street, city, postal_code, country))
 
     @read
-    def list_payment_methods(self) -> Page[PaymentMethod]:
-        """List the customer's cards and gift cards."""
-        return page(self.payment_methods, 50, PaymentMethod)
+    def list_payment_methods(self, offset: Offset = 0) -> Page[PaymentMethod]:
+        """List the customer's cards and gift cards, fifty at a time."""
+        return page(self.payment_methods, 50, PaymentMethod, offset)
 
     @write
     def add_payment_method(self, card_number: CardNumber, expires: Expiry) -> PaymentMethod:
         """Save a payment card; only its last four digits are kept."""
-        brand = {"3": "amex", "4": "visa", "5": "mastercard"}.get(card_number[0])
-        require(brand and _is_card_number(card_number), "invalid_argument", "that is no valid card number: check the digits")
+        brand = brand_of(card_number)
+        require(brand, "invalid_argument", "that is no number of a Visa, Mastercard, Amex or Discover card: check the digits")
         require(expires >= f"{self.today:%Y-%m}", "failed_precondition", f"the card expired in {expires}: add another")
         known = self.payment_methods.where(brand=brand, last_four=card_number[-4:], expires=expires)
         require(not known, "conflict", f"that card is saved already, as {', '.join(m.payment_method_id for m in known)}")
@@ -417,10 +168,9 @@ class Shopping(Server):
     @read
     def get_shipping_options(self, address_id: AddressId | None = None) -> Page[ShippingQuote]:
         """List how the cart can be shipped to an address (to the first saved one if none is given), with price and day."""
-        address = self.addresses.get(address_id) if address_id else next(iter(self.addresses))
         self._filled_cart()
-        quotes = (self._quote(o, address) for o in self.shipping_options if _ships(o, address, self._weight()))
-        return page(quotes, 50, ShippingQuote)
+        address = self.addresses.get(address_id) if address_id else next(iter(self.addresses))
+        return page((self._quote(o, address) for o in self._offered(address)), 50, ShippingQuote)
 
     @write(idempotent=True)
     def set_shipping_option(self, address_id: AddressId, shipping_option_id: ShippingOptionId) -> Cart:
@@ -432,41 +182,54 @@ class Shopping(Server):
     @write
     def checkout(self, payment_method_id: PaymentMethodId, gift_message: GiftMessage = "") -> Order:
         """Buy what is in the cart, and charge a payment method."""
-        cart, method = self._filled_cart(), self.payment_methods.get(payment_method_id)
+        cart = self._filled_cart()
+        for item in cart.items:
+            self._check_still_there(item)
         require(cart.shipping_option_id, "failed_precondition", "no shipping option is set for the cart: set one first")
         address, option = self.addresses.get(cart.address_id), self.shipping_options.get(cart.shipping_option_id)
         self._check_shipping(address, option)
-        self._charge(method, cart.total)
+        if coupon := self._coupon():
+            self._check_minimum(coupon, ", or remove the coupon first")
+        self._charge(self.payment_methods.get(payment_method_id), cart.total)
         choices = (address.address_id, option.shipping_option_id, payment_method_id, cart.coupon_code)
         costs = (cart.subtotal, cart.discount, cart.shipping, cart.total)
         order = self.orders.add(Order(self.orders.mint(), self.now, "confirmed", *choices, *costs, gift_message=gift_message))
-        for item in cart.items:
-            self._sell(item, order)
+        for item, discount in zip(cart.items, discounts(coupon, self._lines()), strict=True):
+            self._sell(item, discount, order)
         leaves = self.now + timedelta(days=1)
-        times = (leaves, leaves + timedelta(days=_days(option, address)))
+        times = (leaves, leaves + timedelta(days=days_on_the_way(option, address)))
         self.shipments.add(Shipment(self.shipments.mint(), order.order_id, option.carrier, *times))
+        for item in cart.items:
+            self.cart_items.remove(item.cart_item_id)
         self._choose(coupon_code=None, address_id=None, shipping_option_id=None)
         return order
 
     # --- orders
 
     @read
-    def list_orders(self, query: Query | None = None, status: OrderStatus | None = None, limit: Limit = 20) -> Page[OrderLine]:
+    def list_orders(
+        self, query: Query | None = None, status: OrderStatus | None = None, limit: Limit = 20, offset: Offset = 0
+    ) -> Page[OrderLine]:
         """List the customer's orders, newest first; query looks at the products that were bought."""
         found = [o for o in self.orders if status in (None, o.status)]
         found = [o for o in found if any(self._is_about(self._product(i.variant_id), query) for i in self._bought(o.order_id))]
-        return page(sorted(found, key=lambda o: (o.placed, o.order_id), reverse=True), limit, OrderLine)
+        return page(newest(found, lambda o: o.placed), limit, OrderLine, offset)
 
     @read
     def get_order(self, order_id: OrderId) -> OrderDetails:
-        """Show one order: what was bought, where it goes, what it cost, what was refunded."""
-        return OrderDetails(self.orders.get(order_id), self._bought(order_id))
+        """Show one order: what was bought, where it goes, what it cost, what was sent back and refunded."""
+        items = self._bought(order_id)
+        returns = [r for i in items for r in self.returns.where(order_item_id=i.order_item_id)]
+        return OrderDetails(self.orders.get(order_id), items, returns)
 
     @read
     def track_shipment(self, order_id: OrderId) -> Tracking:
         """Show where the parcel of an order is, once it has left the warehouse."""
-        self._order(order_id, "shipped", "delivered")
+        order = self.orders.get(order_id)
+        require(order.status != "cancelled", "failed_precondition", f"{order_id} was cancelled: there is no parcel")
         shipment = self.shipments.where(order_id=order_id)[0]
+        waiting = f"{order_id} is still in the warehouse: track it from {shipment.leaves:%Y-%m-%dT%H:%MZ} on"
+        require(order.status != "confirmed", "failed_precondition", waiting)
         gone = min((self.now - shipment.leaves) / (shipment.arrives - shipment.leaves), 1)
         stage = "delivered" if gone == 1 else "out_for_delivery" if gone > 0.85 else "local_depot" if gone > 0.5 else "sorting_centre"
         return Tracking(order_id, shipment.tracking_number, shipment.carrier, stage, shipment.arrives.date())
@@ -474,9 +237,14 @@ class Shopping(Server):
     @write(destructive=True)
     def cancel_order(self, order_id: OrderId) -> Order:
         """Cancel an order that has not left the warehouse, for a full refund."""
-        order = self._order(order_id, "confirmed")
+        order = self.orders.get(order_id)
+        require(order.status != "cancelled", "failed_precondition", f"{order_id} is cancelled already")
+        gone = f"{order_id} has left the warehouse: return its items once they are there"
+        require(order.status == "confirmed", "failed_precondition", gone)
         for item in self._bought(order_id):
             self._restock(item.variant_id, item.quantity)
+        for shipment in self.shipments.where(order_id=order_id):
+            self.shipments.remove(shipment.tracking_number)
         self._refund(order, order.total)
         return self.orders.update(order_id, status="cancelled")
 
@@ -484,40 +252,52 @@ class Shopping(Server):
     def return_order_item(self, order_item_id: OrderItemId, reason: Reason, quantity: Pieces = 1) -> Return:
         """Send something back within 30 days of its delivery; the refund comes when the store has it."""
         item = self.order_items.get(order_item_id)
-        order = self._order(item.order_id, "delivered")
-        require(self._product(item.variant_id).returnable, "failed_precondition", f"{item.name} is on final sale: it can not be sent back")
+        status = self.orders.get(item.order_id).status
+        require(status == "delivered", "failed_precondition", f"{item.order_id} is {status}: only what was delivered can be sent back")
+        final = f"{item.name} is on final sale: it comes back only as {' or '.join(STORES_FAULT)}"
+        require(reason in STORES_FAULT or self._product(item.variant_id).returnable, "failed_precondition", final)
         days = (self.now - self.shipments.where(order_id=item.order_id)[0].arrives).days
         require(days <= DAYS_TO_RETURN, "failed_precondition", f"{order_item_id} came {days} days ago: returns end after {DAYS_TO_RETURN}")
         left = item.quantity - item.returned
         require(quantity <= left, "resource_exhausted", f"only {left} of {order_item_id} can be sent back")
         self.order_items.update(order_item_id, returned=item.returned + quantity)
-        refund = item.price * quantity * (order.subtotal - order.discount) // order.subtotal
-        return self.returns.add(Return(self.returns.mint(), order_item_id, quantity, reason, refund, self.now))
+        return self.returns.add(Return(self.returns.mint(), order_item_id, quantity, reason, refund_for(item, quantity), self.now))
 
-    # --- rules
+    # --- what happens by itself
+
+    def due(self) -> datetime | None:
+        orders = {o.order_id: o.status for o in self.orders}
+        moments = [s.leaves for s in self.shipments if orders[s.order_id] == "confirmed"]
+        moments += [s.arrives for s in self.shipments if orders[s.order_id] == "shipped"]
+        moments += [_received(r) for r in self.returns.where(status="requested")]
+        moments += [_midnight(v.restocked) for v in self.variants if v.restocked]
+        if coupon := self._coupon():
+            moments.append(_midnight(coupon.until + timedelta(days=1)))
+        return min(moments, default=None)
 
     def elapse(self) -> None:
         for shipment in self.shipments:
-            if self.orders.get(shipment.order_id).status in ("confirmed", "shipped"):
-                reached = (self.now >= shipment.leaves) + (self.now >= shipment.arrives)
-                self.orders.update(shipment.order_id, status=("confirmed", "shipped", "delivered")[reached])
-        for due in [r for r in self.returns.where(status="requested") if (self.now - r.requested).days >= DAYS_UNTIL_RECEIVED]:
-            self._receive(due)
+            reached = (self.now >= shipment.leaves) + (self.now >= shipment.arrives)
+            status = ("confirmed", "shipped", "delivered")[reached]
+            if self.orders.get(shipment.order_id).status != status:
+                self.orders.update(shipment.order_id, status=status)
+        for sent in [r for r in self.returns.where(status="requested") if _received(r) <= self.now]:
+            self._receive(sent)
         for variant in [v for v in self.variants if v.restocked and v.restocked <= self.today]:
             self.variants.update(variant.variant_id, stock=variant.stock + RESTOCKED_BY, restocked=None)
-        for basket in self.baskets:
-            if basket.coupon_code and self.coupons.get(basket.coupon_code).until < self.today:
-                self._choose(coupon_code=None)
+        if (coupon := self._coupon()) and coupon.until < self.today:
+            self._choose(coupon_code=None)
+
+    # --- rules
 
     def _cart(self) -> Cart:
-        chosen, items = self.baskets.one(), list(self.cart_items)
-        subtotal, shipping = sum(i.price * i.quantity for i in items), 0
+        chosen, items, coupon, lines = self.baskets.one(), list(self.cart_items), self._coupon(), self._lines()
+        subtotal, discount, shipping = sum(cost for _, cost in lines), sum(discounts(coupon, lines)), 0
         if items and chosen.shipping_option_id:
             option, address = self.shipping_options.get(chosen.shipping_option_id), self.addresses.get(chosen.address_id)
-            shipping = self._quote(option, address).price
-        discount, saved = self._worth(self.coupons.get(chosen.coupon_code), shipping) if chosen.coupon_code else (0, 0)
+            shipping = 0 if ships_free(coupon, lines) else self._quote(option, address).price
         choices = (chosen.coupon_code, chosen.address_id, chosen.shipping_option_id)
-        return Cart(items, *choices, subtotal, discount, shipping - saved, subtotal - discount + shipping - saved)
+        return Cart(items, *choices, subtotal, discount, shipping, subtotal - discount + shipping)
 
     def _filled_cart(self) -> Cart:
         cart = self._cart()
@@ -528,18 +308,19 @@ class Shopping(Server):
         self.baskets.update(self.baskets.one().basket_id, **choices)
         return self._cart()
 
-    def _counted(self, coupon: Coupon) -> Money:
-        """What in the cart counts for a coupon."""
-        wanted = coupon.category_id
-        return sum(i.price * i.quantity for i in self.cart_items if wanted in (None, self._product(i.variant_id).category_id))
+    def _coupon(self) -> Coupon | None:
+        code = self.baskets.one().coupon_code
+        return self.coupons.get(code) if code else None
 
-    def _worth(self, coupon: Coupon, shipping: Money) -> tuple[Money, Money]:
-        """What a coupon takes off the goods and off the shipping."""
-        counted = self._counted(coupon)
-        if counted < coupon.minimum:
-            return 0, 0
-        percent, amount = counted * coupon.value // 100, min(coupon.value, counted)
-        return {"percent": (percent, 0), "amount": (amount, 0), "free_shipping": (0, shipping)}[coupon.kind]
+    def _lines(self) -> list[tuple[CategoryId, Money]]:
+        """The category and the cost of each thing in the cart."""
+        return [(self._product(i.variant_id).category_id, i.price * i.quantity) for i in self.cart_items]
+
+    def _check_minimum(self, coupon: Coupon, advice: str) -> None:
+        missing = lacks(coupon, self._lines())
+        where = f" in {self.categories.get(coupon.category_id).name}" if coupon.category_id else ""
+        problem = f"{coupon.code} needs {coupon.minimum} cents{where}: add {missing} cents more{advice}"
+        require(not missing, "failed_precondition", problem)
 
     def _product(self, variant_id: VariantId) -> Product:
         return self.products.get(self.variants.get(variant_id).product_id)
@@ -555,19 +336,28 @@ class Shopping(Server):
         return sum(self._product(i.variant_id).weight * i.quantity for i in self.cart_items)
 
     def _quote(self, option: ShippingOption, address: Address) -> ShippingQuote:
-        abroad = option.abroad if option.abroad and address.country != HOME_COUNTRY else 0
-        price = option.price + option.per_kilogram * -(-self._weight() // 1000) + abroad
-        arrives = self.today + timedelta(days=1 + _days(option, address))
+        price = shipping_price(option, address, self._weight())
+        arrives = self.today + timedelta(days=1 + days_on_the_way(option, address))
         return ShippingQuote(option.shipping_option_id, option.name, option.carrier, price, arrives)
 
     def _check_shipping(self, address: Address, option: ShippingOption) -> None:
-        weight = self._weight()
-        problem = f"{option.name} shipping can not take {weight} g to {address.country}: choose another shipping option"
-        require(_ships(option, address, weight), "failed_precondition", problem)
+        weight, offered = self._weight(), self._offered(address)
+        instead = ", ".join(f"{o.shipping_option_id} ({o.name})" for o in offered)
+        advice = f"choose {instead}" if offered else "take something out of the cart, or choose another address"
+        problem = f"{option.name} shipping can not take {weight} g to {address.country}: {advice}"
+        require(option in offered, "failed_precondition", problem)
+
+    def _offered(self, address: Address) -> list[ShippingOption]:
+        return [o for o in self.shipping_options if ships(o, address, self._weight())]
 
     def _check_stock(self, variant: Variant, wanted: Pieces) -> None:
         more = f", and more come on {variant.restocked}" if variant.restocked else ""
         require(wanted <= variant.stock, "resource_exhausted", f"only {variant.stock} of {variant.variant_id} are in stock{more}")
+
+    def _check_still_there(self, item: CartItem) -> None:
+        left = self.variants.get(item.variant_id).stock
+        advice = f"change {item.cart_item_id} to {left} or less" if left else f"remove {item.cart_item_id} first"
+        require(item.quantity <= left, "failed_precondition", f"only {left} of {item.name} ({item.option}) are left: {advice}")
 
     def _charge(self, method: PaymentMethod, amount: Money) -> None:
         key = method.payment_method_id
@@ -583,44 +373,28 @@ class Shopping(Server):
         if method.balance is not None:
             self.payment_methods.update(method.payment_method_id, balance=method.balance + amount)
 
-    def _sell(self, item: CartItem, order: Order) -> None:
-        variant = self.variants.get(item.variant_id)
-        enough = item.quantity <= variant.stock
-        require(enough, "failed_precondition", f"only {variant.stock} of {item.name} are left: change or remove {item.cart_item_id} first")
+    def _sell(self, item: CartItem, discount: Money, order: Order) -> None:
         self._restock(item.variant_id, -item.quantity)
-        what = (item.variant_id, item.name, item.option, item.quantity, item.price)
+        what = (item.variant_id, item.name, item.option, item.quantity, item.price, discount)
         self.order_items.add(OrderItem(self.order_items.mint(), order.order_id, *what))
-        self.cart_items.remove(item.cart_item_id)
 
     def _restock(self, variant_id: VariantId, pieces: int) -> None:
         self.variants.update(variant_id, stock=self.variants.get(variant_id).stock + pieces)
 
     def _receive(self, due: Return) -> None:
         item = self.order_items.get(due.order_item_id)
-        self._restock(item.variant_id, due.quantity)
+        if due.reason != "damaged":
+            self._restock(item.variant_id, due.quantity)
         self._refund(self.orders.get(item.order_id), due.refund)
         self.returns.update(due.return_id, status="received")
 
     def _bought(self, order_id: OrderId) -> list[OrderItem]:
         return self.order_items.where(order_id=order_id)
 
-    def _order(self, order_id: OrderId, *allowed: OrderStatus) -> Order:
-        order = self.orders.get(order_id)
-        wanted = " or ".join(allowed)
-        require(order.status in allowed, "failed_precondition", f"{order_id} has the status {order.status}: this needs {wanted}")
-        return order
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
 
 
-def _ships(option: ShippingOption, address: Address, weight: Grams) -> bool:
-    return weight <= option.heaviest and (address.country == HOME_COUNTRY or option.abroad is not None)
-
-
-def _days(option: ShippingOption, address: Address) -> int:
-    """How long a parcel is on its way; customs take four days more."""
-    return option.days + (0 if address.country == HOME_COUNTRY else 4)
-
-
-def _is_card_number(digits: str) -> bool:
-    """The Luhn check: every second digit from the right counts double, and all digits sum up to a multiple of ten."""
-    doubled = (int(d) * (1 + i % 2) for i, d in enumerate(reversed(digits)))
-    return sum(d // 10 + d % 10 for d in doubled) % 10 == 0
+def _received(sent: Return) -> datetime:
+    return sent.requested + timedelta(days=DAYS_UNTIL_RECEIVED)

@@ -1,25 +1,14 @@
-"""A store with ten shelves: variants that ran out, parcels in every stage, an expired card, a coupon that is spent."""
+"""A store with ten shelves: variants that ran out, parcels in every stage, an expired card, a coupon that is spent.
+
+The customer's half year is lived by the store's own tools, with a clock that moves.
+"""
 
 from datetime import datetime, timedelta
 
 from prove.servers.maker import Maker
-from servers.shopping.tools import (
-    Address,
-    Basket,
-    CartItem,
-    Category,
-    Coupon,
-    Order,
-    OrderItem,
-    PaymentMethod,
-    Product,
-    Return,
-    Review,
-    Shipment,
-    ShippingOption,
-    Shopping,
-    Variant,
-)
+
+from .records import Address, Basket, Category, Coupon, Order, PaymentMethod, Product, Review, ShippingOption, Variant
+from .tools import Shopping
 
 SIZES = [f"{colour}, size {size}" for colour in ("black", "navy", "olive") for size in ("S", "M", "L", "XL")]
 SHOES = [f"{colour}, size {size}" for colour in ("grey", "white", "brown") for size in (7, 8, 9, 10, 11)]
@@ -36,7 +25,6 @@ SHELVES = {  # category -> department, options, returnable, (name, brand, price,
         ("Down Jacket", "Northfell", 18900, 510, 24, "responsible goose down, packs into its own pocket"),
         ("Fleece Pullover", "Alder & Pine", 6900, 380, 12, "recycled fleece with a half zip"),
         ("Denim Jacket", "Marlow", 8900, 820, 12, "a classic cut in washed denim"),
-        ("Windbreaker", "Alder & Pine", 7400, 260, 12, "light ripstop against wind and drizzle"),
         ("Wool Overcoat", "Marlow", 21900, 1450, 12, "a long single-breasted coat in Italian wool"),
         ("Rain Shell", "Alder & Pine", 9900, 460, 12, "a simple waterproof for city and trail"),
     )),
@@ -44,14 +32,12 @@ SHELVES = {  # category -> department, options, returnable, (name, brand, price,
         ("Trail Runners", "Northfell", 11900, 620, 12, "grippy soles and a snug heel for rough paths"),
         ("Canvas Sneakers", "Marlow", 5900, 700, 6, "a low sneaker with a rubber sole"),
         ("Leather Boots", "Hobart", 17900, 1380, 24, "Goodyear-welted boots in full-grain leather"),
-        ("Running Shoes", "Velo", 12900, 540, 12, "soft cushioning for daily miles"),
         ("Hiking Boots", "Northfell", 15900, 1240, 24, "ankle-high, waterproof, with a stiff sole"),
         ("Slippers", "Hobart", 3900, 350, 6, "boiled wool with a felt sole"),
     )),
     "Cookware": ("home", COLOURS, True, (
         ("Cast Iron Skillet", "Ironleaf", 4900, 2300, 120, "a pre-seasoned 10-inch pan for any stove"),
         ("Dutch Oven", "Ironleaf", 11900, 5200, 120, "an enamelled five-quart pot with lid"),
-        ("Saucepan", "Copperhill", 6900, 1300, 60, "a two-quart pan with a copper core"),
         ("Cast Iron Skillet", "Copperhill", 7900, 2500, 120, "a smooth machined 11-inch pan"),
         ("Chef's Knife", "Kettler", 9900, 240, 60, "an eight-inch forged blade"),
         ("Baking Sheet Set", "Copperhill", 3400, 1700, 24, "three steel sheets that do not warp"),
@@ -63,19 +49,16 @@ SHELVES = {  # category -> department, options, returnable, (name, brand, price,
         ("Wool Blanket", "Alder & Pine", 9900, 1900, 24, "a heavy blanket in undyed wool"),
         ("Down Comforter", "Cloudrest", 16900, 2100, 60, "medium warmth for all seasons"),
         ("Mattress Topper", "Cloudrest", 14900, 6800, 120, "two inches of natural latex"),
-        ("Quilted Bedspread", "Softmoor", 8900, 1700, 12, "hand-quilted cotton"),
     )),
     "Headphones": ("electronics", COLOURS, True, (
         ("Studio Headphones", "Audira", 19900, 280, 24, "closed-back headphones with a long cable"),
         ("Noise-Cancelling Headphones", "Audira", 27900, 250, 24, "thirty hours of quiet on one charge"),
         ("Wireless Earbuds", "Pulse", 9900, 60, 12, "small buds with a charging case"),
-        ("Sport Earbuds", "Pulse", 7900, 50, 12, "sweatproof buds with ear hooks"),
         ("Kids' Headphones", "Tumble", 3900, 180, 24, "volume kept below 85 decibels"),
         ("Wireless Earbuds", "Audira", 14900, 55, 24, "buds with noise cancelling and wireless charging"),
     )),
     "Tablets": ("electronics", MEMORY, True, (
         ("Slate 11", "Lumio", 44900, 480, 24, "an eleven-inch tablet with a laminated screen"),
-        ("Slate 8", "Lumio", 27900, 310, 24, "an eight-inch tablet for reading on the go"),
         ("Sketch Pro", "Inkwell", 62900, 590, 24, "a drawing tablet with a pressure-sensitive pen"),
         ("E-Reader", "Inkwell", 13900, 190, 12, "a paper-like screen with a warm front light"),
         ("Kids' Tablet", "Tumble", 16900, 540, 36, "a shock-proof case and a parents' mode"),
@@ -99,7 +82,6 @@ SHELVES = {  # category -> department, options, returnable, (name, brand, price,
         ("Trail Backpack", "Northfell", 16900, 1480, 36, "fifty litres with an adjustable back"),
         ("Commuter Backpack", "Marlow", 9900, 980, 24, "a laptop sleeve and a hidden pocket"),
         ("Trail Backpack", "Basecamp", 13900, 1610, 24, "forty-five litres and a rain cover"),
-        ("Hip Pack", "Basecamp", 3400, 210, 24, "two litres, worn front or back"),
     )),
     "Tents": ("outdoor", TENTS, True, (
         ("Two-Person Tent", "Basecamp", 24900, 2400, 36, "a free-standing tent for three seasons"),
@@ -146,9 +128,27 @@ PLACES = (  # label, city, postal code, country
 STREETS = ("Maple Street", "Alder Avenue", "Hawthorne Road", "Cedar Lane", "Division Street", "Lakeview Drive")
 
 
+HISTORY = (  # days ago, days that the parcel must take at least, paid with, sent to, coupon
+    (170, 0, "PAY-3", "ADR-1", None),
+    (121, 0, "PAY-3", "ADR-1", None),
+    (83, 0, "PAY-1", "ADR-4", None),
+    (55, 0, "PAY-1", "ADR-1", "THANKS5"),
+    (38, 0, "PAY-2", "ADR-1", None),
+    (27, 0, "PAY-1", "ADR-3", None),
+    (21, 0, "PAY-1", "ADR-1", None),
+    (16, 0, "PAY-2", "ADR-1", None),
+    (12, 0, "PAY-1", "ADR-2", None),
+    (9, 0, "PAY-1", "ADR-1", None),  # called off within the hour
+    (5, 6, "PAY-1", "ADR-1", None),
+    (4, 4, "PAY-1", "ADR-1", None),
+    (3, 2, "PAY-2", "ADR-2", None),
+    (1, 0, "PAY-1", "ADR-1", None),
+    (0, 0, "PAY-1", "ADR-1", None),
+)
+
+
 def populate(shop: Shopping, make: Maker) -> None:
     _catalogue(shop, make)
-    _reviews(shop, make)
     customer = make.person()
     for label, city, postal_code, country in PLACES:
         recipient = customer if label in ("home", "office") else make.person()
@@ -158,40 +158,44 @@ def populate(shop: Shopping, make: Maker) -> None:
     for option in SHIPPING:
         shop.shipping_options.add(ShippingOption(shop.shipping_options.mint(), *option))
     _coupons(shop, make)
+    shop.baskets.add(Basket("cart"))
     _orders(shop, make)
-    _basket(shop, make)
+    _fill_the_cart(shop, make)
 
 
 def _catalogue(shop: Shopping, make: Maker) -> None:
+    readers, reviews = [make.person() for _ in range(24)], list[Review]()
     for shelf, (department, options, returnable, products) in SHELVES.items():
         category = shop.categories.add(Category(shop.categories.mint(), department, shelf))
         for name, brand, price, grams, warranty, description in products:
-            product_id, rating = shop.products.mint(), make.between(31, 49) / 10
-            final_sale = make.chance(0.06)
-            about = (name, brand, description, price, rating, grams, warranty, returnable and not final_sale)
+            product_id = shop.products.mint()
+            written = _reviews(make, product_id, readers)
+            reviews += written
+            rating = round(sum(r.stars for r in written) / len(written), 1)
+            about = (name, brand, description, price, rating, len(written), grams, warranty, returnable and not make.chance(0.06))
             shop.products.add(Product(product_id, category.category_id, *about))
             for number, option in enumerate(make.some(options, make.between(2, 4))):
                 stock = make.pick((0, 1, 3, 8, 15, 40, 60))
                 more = make.day(make.between(1, 12)) if stock == 0 and make.chance(0.6) else None
                 surcharge = number * (price // 1000 * 100) // 2 if options in (MEMORY, BEDS, BOTTLES) else 0
                 shop.variants.add(Variant(shop.variants.mint(), product_id, option, price + surcharge, stock, more))
+    for review in sorted(reviews, key=lambda r: r.written):
+        shop.reviews.add(Review(shop.reviews.mint(), review.product_id, review.author, review.stars, review.text, review.written))
 
 
-def _reviews(shop: Shopping, make: Maker) -> None:
-    readers = [make.person() for _ in range(24)]
-    for product in shop.products:
-        opinions = make.some([o for o in OPINIONS if o[0] >= 3 or product.rating < 4], make.between(0, 6))
-        for author, (stars, text) in zip(make.shuffled(readers), opinions, strict=False):
-            written = make.day(-make.between(2, 300))
-            shop.reviews.add(Review(shop.reviews.mint(), product.product_id, author, stars, text, written))
+def _reviews(make: Maker, product_id: str, readers: list[str]) -> list[Review]:
+    """What some readers, one time each, thought of a product: of most they think well."""
+    liked = make.chance(0.7)
+    opinions = make.some([o for o in OPINIONS if o[0] >= 3 or not liked], make.between(1, 7))
+    authors = make.some(readers, len(opinions))
+    return [Review("", product_id, a, *o, make.day(-make.between(2, 300))) for a, o in zip(authors, opinions, strict=True)]
 
 
 def _wallet(shop: Shopping, make: Maker) -> None:
-    later, earlier = make.day(make.between(400, 900)), make.day(-make.between(20, 60))
     for brand, expires, balance in (
-        ("visa", later, None),
+        ("visa", make.day(make.between(400, 900)), None),
         ("mastercard", make.day(500), None),
-        ("visa", earlier, None),  # it expired
+        ("visa", make.day(-make.between(35, 90)), None),  # it expired
         ("gift", make.day(300), make.between(2500, 20000, 500)),
     ):
         method = (shop.payment_methods.mint(), brand, make.digits(4), f"{expires:%Y-%m}", balance)
@@ -213,61 +217,65 @@ def _coupons(shop: Shopping, make: Maker) -> None:
         shop.coupons.add(coupon)
 
 
-def _pieces(shop: Shopping, make: Maker, kinds: int) -> list[CartItem]:
-    """A cart's worth of different products, as many as are in stock."""
-    variants = {v.product_id: v for v in make.shuffled([v for v in shop.variants if v.stock >= 3])}
-    names = {p.product_id: p.name for p in shop.products}
-    chosen = make.some(list(variants.values()), kinds)
-    pieces = [(v.variant_id, names[v.product_id], v.option, make.pick((1, 1, 1, 2)), v.price) for v in chosen]
-    return [CartItem(shop.cart_items.mint(), *piece) for piece in pieces]
-
-
 def _orders(shop: Shopping, make: Maker) -> None:
-    """Half a year of orders: (days ago, status); the newest are still on their way, one was called off."""
-    history = [(ago, "delivered") for ago in (170, 121, 83, 55, 38, 27, 21, 16, 12)]
-    for number, (ago, status) in enumerate(
-        [*history, (9, "cancelled"), (5, "shipped"), (4, "shipped"), (3, "shipped"), (1, "confirmed"), (0, "confirmed")]
-    ):
-        placed = make.moment(-ago, 8 if ago == 0 else make.between(10, 21), make.between(0, 59))
-        leaves = placed + timedelta(days=1)
-        _order(
-            shop,
-            make,
-            placed,
-            status,
-            (leaves, leaves + timedelta(days=6 if status == "shipped" else 4)),
-            "THANKS5" if number == 3 else None,
-        )
-    sent_back = next(i for o in shop.orders.where(status="delivered") for i in shop.order_items.where(order_id=o.order_id))
-    refund = (shop.returns.mint(), sent_back.order_item_id, 1, "too_small", sent_back.price, make.moment(-150))
-    shop.returns.add(Return(*refund, status="received"))
-    shop.order_items.update(sent_back.order_item_id, returned=1)
-    shop.orders.update(sent_back.order_id, refunded=sent_back.price)
+    """Half a year of orders, parcels on their way, one order called off; one thing was sent back, another is on its way back."""
+    for ago, days, card, address_id, coupon in HISTORY:
+        if ago == 121:
+            _send_back(shop, make.moment(-155))
+        if ago == 1:
+            _send_back(shop, make.moment(-2))
+        _live_until(shop, make.moment(-ago, 8 if ago == 0 else make.between(10, 21), make.between(0, 59)))
+        order = _order(shop, make, days, card, address_id, coupon)
+        if ago == 9:
+            _live_until(shop, order.placed + timedelta(minutes=40))
+            shop.cancel_order(order.order_id)
+    _live_until(shop, make.start)
 
 
-def _order(shop: Shopping, make: Maker, placed: datetime, status: str, times: tuple[datetime, datetime], coupon: str | None) -> None:
-    pieces = _pieces(shop, make, make.between(1, 3))
-    subtotal, shipping = sum(p.price * p.quantity for p in pieces), make.pick((349, 574, 1449))
-    discount = shop.coupons.get(coupon).value if coupon else 0
-    home, option, card = next(iter(shop.addresses)), next(iter(shop.shipping_options)), next(iter(shop.payment_methods))
-    total = subtotal - discount + shipping
-    choices = (home.address_id, option.shipping_option_id, card.payment_method_id, coupon)
-    refunded = total if status == "cancelled" else 0
-    order_id = shop.orders.mint()
-    shop.orders.add(Order(order_id, placed, status, *choices, subtotal, discount, shipping, total, refunded))
-    for p in pieces:
-        shop.order_items.add(OrderItem(shop.order_items.mint(), order_id, p.variant_id, p.name, p.option, p.quantity, p.price))
-    shop.shipments.add(Shipment(shop.shipments.mint(), order_id, option.carrier, *times))
+def _live_until(shop: Shopping, moment: datetime) -> None:
+    """Let time pass, as a session does."""
+    while (due := shop.due()) and due <= moment:
+        shop.clock.now = due
+        shop.elapse()
+    shop.clock.now = moment
 
 
-def _basket(shop: Shopping, make: Maker) -> None:
-    """The cart: mostly a few things, now and then nothing or one that has sold out since; some have their shipping chosen."""
-    coupon = make.pick((None, None, "WELCOME10"))
+def _order(shop: Shopping, make: Maker, days: int, card: str, address_id: str, coupon: str | None) -> Order:
+    _fill(shop, make, 1 if address_id == "ADR-4" else make.between(1, 3))
+    if coupon:
+        shop.apply_coupon(coupon)
+    offered = [q.shipping_option_id for q in shop.get_shipping_options(address_id).items]
+    slow = [o for o in offered if shop.shipping_options.get(o).days >= days]
+    shop.set_shipping_option(address_id, make.pick(slow))
+    return shop.checkout(card)
+
+
+def _fill(shop: Shopping, make: Maker, kinds: int) -> None:
+    """Put different products that are in stock into the cart; of a single one just one piece, which every carrier takes."""
+    variants = {v.product_id: v for v in make.shuffled([v for v in shop.variants if v.stock >= 3])}
+    for variant in make.some(list(variants.values()), kinds):
+        shop.add_to_cart(variant.variant_id, 1 if kinds == 1 else make.pick((1, 1, 1, 2)))
+
+
+def _send_back(shop: Shopping, moment: datetime) -> None:
+    """Return the first thing of the order that came last."""
+    _live_until(shop, moment)
+    last = shop.orders.where(status="delivered")[-1]
+    item = shop.order_items.where(order_id=last.order_id)[0]
+    returnable = shop.products.get(shop.variants.get(item.variant_id).product_id).returnable
+    shop.return_order_item(item.order_item_id, "too_small" if returnable else "damaged")
+
+
+def _fill_the_cart(shop: Shopping, make: Maker) -> None:
+    """Mostly a few things, now and then nothing or one that has sold out since; some have a coupon, or their shipping chosen."""
     kind = make.pick(("filled", "filled", "filled", "sold_out", "empty"))
-    for item in _pieces(shop, make, 0 if kind == "empty" else make.between(2, 4)):
-        shop.cart_items.add(item)
-    shop.baskets.add(Basket("cart", coupon if sum(i.price for i in shop.cart_items) >= 3000 else None))
+    if kind == "empty":
+        return
+    _fill(shop, make, make.between(2, 4))
+    if shop.get_cart().subtotal >= 3000 and make.chance(0.3):
+        shop.apply_coupon("WELCOME10")
+    if make.chance(0.5):
+        home = next(iter(shop.addresses)).address_id
+        shop.set_shipping_option(home, make.pick(shop.get_shipping_options(home).items).shipping_option_id)
     if kind == "sold_out":
         shop.variants.update(next(iter(shop.cart_items)).variant_id, stock=0)
-    if kind != "empty" and make.chance(0.5):
-        shop.set_shipping_option(next(iter(shop.addresses)).address_id, make.pick(shop.get_shipping_options().items).shipping_option_id)
