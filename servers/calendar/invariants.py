@@ -1,22 +1,31 @@
-"""What must hold in somebody's calendars after every call."""
+"""What must hold in somebody's calendars after every call, and what their past looks like."""
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import combinations
 
-from servers.calendar.tools import MOST_REMINDERS, Calendars, Event, Instance
+from .records import Event
+from .recurrence import normal
+from .times import overlap
+from .tools import ANSWERED_WITHIN, MOST_REMINDERS, Calendars
 
 
 def invariants(server: Calendars) -> Iterator[str]:
     names = [c.name.casefold() for c in server.calendars]
     if len(names) != len(set(names)):
         yield "two calendars have the same name"
+    for (_, title, start), times in Counter((e.calendar_id, e.summary.casefold(), e.start) for e in server.events).items():
+        if times > 1:
+            yield f"{times} events are called {title!r} and begin at {start} in the same calendar"
     for event in server.events:
         yield from _of(event, server)
-    for instance in server.instances:
-        series = server.events.find(instance.event_id)
+    for single in (*server.deviations, *server.held):
+        series = server.events.find(single.event_id)
         if series is None or series.recurrence is None:
-            yield f"{instance.instance_id} belongs to no series"
-        elif instance.status == "regular" and instance.start > server.now and _looks(instance) != _looks(series):
-            yield f"{instance.instance_id} is not what its series has become"
+            yield f"{single.key} belongs to no series"
+    for deviation in server.deviations:
+        if server.events.find(deviation.event_id) and not server.schedule(server.events.get(deviation.event_id)).has(deviation.day):
+            yield f"{deviation.key} is no day of its series"
 
 
 def _of(event: Event, server: Calendars) -> Iterator[str]:
@@ -27,13 +36,31 @@ def _of(event: Event, server: Calendars) -> Iterator[str]:
         yield f"{event.event_id} has somebody twice among its guests: {guests}"
     if len(event.reminders) > MOST_REMINDERS or event.reminders != sorted(set(event.reminders)):
         yield f"{event.event_id} has odd reminders: {event.reminders}"
-    instances = server.instances.where(event_id=event.event_id)
-    days = [i.day for i in instances if i.start > server.now]
-    if len(days) != len(set(days)):
-        yield f"{event.event_id} takes place twice on one day to come"
-    if event.recurrence and not instances:
-        yield f"{event.event_id} is a series that never takes place"
+    if event.recurrence and normal(event.recurrence) != event.recurrence:
+        yield f"{event.event_id} repeats by a rule in another spelling: {event.recurrence}"
+    if any(a.invited > server.now for a in event.attendees) or (event.reminded and event.reminded > server.now):
+        yield f"{event.event_id} has guests who will be asked, or a reminder that will have gone out, only later"
 
 
-def _looks(what: Event | Instance) -> tuple[str, int, str]:
-    return what.summary, what.duration, what.location
+def past(server: Calendars) -> Iterator[str]:
+    """Whoever answers has answered within the hour, and comes only if free."""
+    me = next(iter(server.people))
+    answering = {p.email for p in server.people if p.answers and p != me}
+    promised: dict[str, list[Event]] = {}
+    for event in server.events:
+        for guest in event.attendees:
+            by = guest.invited + ANSWERED_WITHIN
+            late = guest.answer == "needs_action" and guest.email in answering and server.now >= by
+            if late and next(server.schedule(event).since(by), None):
+                yield f"{guest.email} has not answered the invitation to {event.event_id}"
+            if guest.answer == "tentative" and guest.email in answering:
+                yield f"{guest.email} has answered {event.event_id} with maybe, which colleagues do not"
+            if guest.answer == "accepted" and guest.email in answering and not event.recurrence and event.shows_as == "busy":
+                promised.setdefault(guest.email, []).append(event)
+    for email, events in promised.items():
+        spans = {e.event_id: next(server.schedule(e).since(e.start)).span for e in events}
+        for one, other in combinations(spans, 2):
+            if overlap(spans[one], spans[other]):
+                yield f"{email} has accepted {one} and {other}, which overlap"
+        for appointment in server.appointments.where(email=email):
+            yield from (f"{email} has accepted {e} and has an appointment" for e, span in spans.items() if overlap(span, appointment.span))

@@ -1,166 +1,26 @@
-"""Calendars of one person. Times are in UTC; a series keeps its hour in the time zone of its calendar, through summer and winter."""
+"""Calendars of one person. Times are in UTC, days in the time zone of the calendar, by which a series keeps its hour all year."""
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from datetime import UTC, date, datetime, timedelta
-from functools import cache
-from itertools import takewhile
-from typing import Annotated, Literal, NewType
-from zoneinfo import ZoneInfo, available_timezones
+from datetime import date, datetime, timedelta
+from itertools import islice
+from typing import Any
 
-from dateutil.rrule import rrulestr
 from msgspec import structs
 
 from prove.servers import (
-    Day,
-    EmailAddress,
-    Limit,
-    Meta,
-    Moment,
-    Page,
-    PersonName,
-    Query,
-    Record,
-    Server,
-    ToolError,
-    matches,
-    page,
-    read,
-    require,
-    some_given,
-    table,
-    write,
-)
+    Day, EmailAddress, Limit, Offset, Page, Query, Server, ToolError, given, matches, newest, page, read, require, some_given, table, write
+)  # fmt: skip
+from .records import (
+    Access, Answer, Appointment, Attendee, Booked, Calendar, CalendarId, CalendarName, ComingDay, Days, Deviation, Event, EventId,
+    EventLine, FreeBusy, Held, Instance, InstanceDay, Invitees, Lead, Minutes, Notes, Occurrence, OptionalGuest, Person, Place,
+    RecurrenceRule, Removed, Slot, Span, StartTime, Summary, ZoneName,
+)  # fmt: skip
+from .recurrence import count_of, days as days_from, local_day, normal, occurrences, with_count
+from .schedule import LONGEST, Schedule, carried_over, key_of
+from .times import in_working_hours, meets, merged, overlap, zones
 
-CalendarId = NewType("CalendarId", str)
-EventId = NewType("EventId", str)
-InstanceId = NewType("InstanceId", str)
-
-Access = Annotated[Literal["owner", "writer", "reader"], Meta(description="what the user may do with the calendar")]
-Answer = Annotated[Literal["accepted", "declined", "tentative"], Meta(description="what the user answers to the invitation")]
-CalendarName = Annotated[str, Meta(min_length=1, max_length=60, description="what the calendar is called")]
-ComingDay = Annotated[date, Meta(description="a date from today on, YYYY-MM-DD")]
-Days = Annotated[int, Meta(ge=1, le=62, description="how many days to look at")]
-Invitees = Annotated[list[EmailAddress], Meta(min_length=1, max_length=10, description="who must be free, besides the user")]
-Lead = Annotated[int, Meta(ge=0, le=40_320, description="how many minutes before the event")]
-Minutes = Annotated[int, Meta(ge=5, le=1440, description="how long it lasts, in minutes")]
-Notes = Annotated[str, Meta(max_length=2000, description="an agenda, or whatever else is to be known")]
-OptionalGuest = Annotated[bool, Meta(description="whether the event can go ahead without this guest")]
-Place = Annotated[str, Meta(max_length=120, description="where: a room, an address, or how to dial in")]
-RecurrenceRule = Annotated[
-    str,
-    Meta(
-        pattern=r"^FREQ=(DAILY|WEEKLY|MONTHLY|YEARLY)(;(INTERVAL=[1-9]\d?|COUNT=[1-9]\d{0,2}|UNTIL=\d{8}T\d{6}Z"
-        r"|BYDAY=([+-]?[1-5])?(MO|TU|WE|TH|FR|SA|SU)(,([+-]?[1-5])?(MO|TU|WE|TH|FR|SA|SU))*"
-        r"|BYMONTHDAY=-?([1-9]|[12]\d|3[01])))*$",
-        description="how it repeats, as an RFC 5545 rule, for example FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10",
-    ),
-]
-StartTime = Annotated[datetime, Meta(tz=True, description="when it begins, with a zone, for example 2026-03-04T09:30:00Z")]
-Summary = Annotated[str, Meta(min_length=1, max_length=120, description="the title of the event")]
-ZoneName = Annotated[str, Meta(pattern=r"^[A-Za-z_]+(/[A-Za-z_]+)*$", description="an IANA time zone, for example Europe/Berlin")]
-
-LAID_OUT = timedelta(weeks=26)  # so far ahead a series has its instances
-WORKDAY = (9, 17)  # in everybody's own time zone
+HALF_A_YEAR = 182  # days
+ANSWERED_WITHIN = timedelta(hours=1)
 MOST_REMINDERS = 5
-
-zones = cache(available_timezones)
-
-Span = tuple[datetime, datetime]
-
-
-class Person(Record):
-    """Somebody of the same organisation; the user is the first of them."""
-
-    email: EmailAddress
-    name: PersonName
-    zone: ZoneName
-    shares: bool = True  # lets others see when they are free
-    answers: bool = True  # answers an invitation as soon as time passes
-
-
-class Appointment(Record):
-    """Something in another person's calendar, of which one sees only that they are busy."""
-
-    appointment_id: str
-    email: EmailAddress
-    start: Moment
-    duration: Minutes
-
-
-class Calendar(Record):
-    calendar_id: CalendarId
-    name: CalendarName
-    zone: ZoneName
-    access: Access
-
-
-class Attendee(Record):
-    email: EmailAddress
-    answer: Literal["accepted", "declined", "tentative", "needs_action"] = "needs_action"
-    optional: OptionalGuest = False
-
-
-class Event(Record):
-    event_id: EventId
-    calendar_id: CalendarId
-    summary: Summary
-    start: Moment  # of a series: of its first instance
-    duration: Minutes
-    location: Place
-    notes: Notes
-    organizer: EmailAddress
-    attendees: list[Attendee] = []  # besides the organizer
-    recurrence: RecurrenceRule | None = None
-    shows_as: Literal["busy", "free"] = "busy"
-    reminders: list[Lead] = []
-
-
-class Instance(Record):
-    """One time at which a series takes place."""
-
-    instance_id: InstanceId
-    event_id: EventId
-    day: Day  # on which the rule puts it, even if it was moved
-    summary: Summary
-    start: Moment
-    duration: Minutes
-    location: Place
-    status: Literal["regular", "changed", "cancelled"] = "regular"
-
-
-class EventLine(Record):
-    event_id: EventId
-    calendar_id: CalendarId
-    summary: Summary
-    start: Moment
-
-
-class Occurrence(Record):
-    """One entry of the agenda: a single event, or an instance of a series."""
-
-    event_id: EventId
-    instance_id: InstanceId | None
-    summary: Summary
-    start: Moment
-    day: Day
-
-
-class Booked(Record):
-    event: Event
-    overlaps: list[Occurrence]  # what the user is busy with at that time
-
-
-class Slot(Record):
-    start: Moment
-    end: Moment
-
-
-class FreeBusy(Record):
-    email: EmailAddress
-    day: Day
-    busy: list[Slot]
-    busy_minutes: int
 
 
 class Calendars(Server):
@@ -172,20 +32,21 @@ class Calendars(Server):
     appointments = table(Appointment, "APT-{}")
     calendars = table(Calendar, "CAL-{}", start=11)
     events = table(Event, "EVT-{}", start=2001)
-    instances = table(Instance, "INS-{}", start=50001)
+    deviations = table(Deviation)
+    held = table(Held)
 
     # --- calendars and what is in them
 
     @read
-    def list_calendars(self, access: Access | None = None) -> Page[Calendar]:
+    def list_calendars(self, access: Access | None = None, offset: Offset = 0) -> Page[Calendar]:
         """List the user's calendars with their time zones and what the user may do with them."""
-        return page((c for c in self.calendars if access in (None, c.access)), 50, Calendar)
+        return page(self.calendars.where(**given(access=access)), 50, Calendar, offset)
 
     @write
     def create_calendar(self, name: CalendarName, zone: ZoneName) -> Calendar:
         """Make a new calendar of the user's own."""
         same = [c.calendar_id for c in self.calendars if c.name.casefold() == name.casefold()]
-        require(not same, "conflict", f"there is a calendar {name!r} already: {', '.join(same)}")
+        require(not same, "conflict", f"there is a calendar {name!r} already, {', '.join(same)}: choose another name")
         require(zone in zones(), "invalid_argument", f"there is no time zone {zone!r}; one is Europe/Berlin")
         return self.calendars.add(Calendar(CalendarId(self.calendars.mint()), name, zone, "owner"))
 
@@ -197,23 +58,25 @@ class Calendars(Server):
         calendar_id: CalendarId | None = None,
         event_id: EventId | None = None,
         limit: Limit = 10,
+        offset: Offset = 0,
     ) -> Page[Occurrence]:
         """Show the agenda, soonest first, series with each instance; by default a week from today, or half a year of one event."""
-        first = first_day or self.today
-        end = first + (timedelta(days=days) if days else LAID_OUT if event_id else timedelta(days=7))
-        events = [self.events.get(event_id)] if event_id else self._in_calendar(calendar_id)
-        found = (_occurrence(t) for e in events for t in self._times(e) if first <= t.start.date() < end)
-        return page(sorted(found, key=lambda o: (o.start, o.event_id)), limit, Occurrence)
+        first, count = first_day or self._today(), days or (HALF_A_YEAR if event_id else 7)
+        events = self.events.where(**given(event_id=event_id, calendar_id=calendar_id))
+        found = [_entry(e, i) for e in events for i in self.schedule(e).between(*days_from(first, count, self._zone(e)))]
+        return page(sorted(found, key=lambda o: (o.start, o.event_id)), limit, Occurrence, offset)
 
     @read
-    def search_events(self, query: Query, calendar_id: CalendarId | None = None, limit: Limit = 10) -> Page[EventLine]:
-        """Find events by words in title, place or notes, the latest first; a series counts as one event."""
-        found = [e for e in self._in_calendar(calendar_id) if matches(query, e.summary, e.location, e.notes)]
-        return page(sorted(found, key=lambda e: e.start, reverse=True), limit, EventLine)
+    def search_events(
+        self, query: Query, calendar_id: CalendarId | None = None, limit: Limit = 10, offset: Offset = 0
+    ) -> Page[EventLine]:
+        """Find events by words in title, place or notes, the latest first by their start; a series counts as one event."""
+        found = [e for e in self.events.where(**given(calendar_id=calendar_id)) if matches(query, e.summary, e.location, e.notes)]
+        return page(newest(found, lambda e: e.start), limit, EventLine, offset)
 
     @read
     def get_event(self, event_id: EventId) -> Event:
-        """Show an event with its length, place, notes, guests and their answers."""
+        """Show an event with its length, place, notes, guests and their answers, reminders and when the user was last reminded."""
         return self.events.get(event_id)
 
     # --- making and changing events
@@ -223,7 +86,7 @@ class Calendars(Server):
         self, calendar_id: CalendarId, summary: Summary, start: StartTime, duration: Minutes, location: Place = "", notes: Notes = ""
     ) -> Booked:
         """Put a single event into a calendar; says what it overlaps with."""
-        event_id, start = EventId(self.events.mint()), start.astimezone(UTC)
+        event_id = EventId(self.events.mint())
         return self._book(Event(event_id, calendar_id, summary, start, duration, location, notes, self._me().email))
 
     @write
@@ -236,10 +99,10 @@ class Calendars(Server):
         recurrence: RecurrenceRule,
         location: Place = "",
     ) -> Booked:
-        """Put a series into a calendar, with its instances for half a year; it begins when the rule first holds from start on."""
-        calendar, event_id = self.calendars.get(calendar_id), EventId(self.events.mint())
-        first = self._first(recurrence, start, calendar.zone)
-        return self._book(Event(event_id, calendar_id, summary, first, duration, location, "", self._me().email, recurrence=recurrence))
+        """Put a series into a calendar; it begins when the rule first holds from start on, by the clock of the calendar's zone."""
+        event_id, rule = EventId(self.events.mint()), normal(recurrence)
+        first = self._first(rule, start, self.calendars.get(calendar_id).zone)
+        return self._book(Event(event_id, calendar_id, summary, first, duration, location, "", self._me().email, recurrence=rule))
 
     @write(idempotent=True)
     def update_event(
@@ -251,51 +114,64 @@ class Calendars(Server):
         location: Place | None = None,
         notes: Notes | None = None,
     ) -> Booked:
-        """Change or move an event; a series is laid out anew from its new start, and what has passed of it stays."""
+        """Change or move an event, of which its guests are asked anew; what has passed of a series stays where it was."""
         event = self._own(event_id)
-        changes = some_given(summary=summary, start=start and start.astimezone(UTC), duration=duration, location=location, notes=notes)
-        if event.recurrence and start:
-            changes["start"] = self._first(event.recurrence, start, self.calendars.get(event.calendar_id).zone)
-        changed = self.events.update(event_id, **changes)
-        self._bring_in_line(changed, restart=changed.start != event.start)
+        changes = some_given(summary=summary, start=start, duration=duration, location=location, notes=notes)
+        changed = structs.replace(event, **changes)
+        if event.recurrence and start and start != event.start:
+            changed = self._begun_anew(event, changed)
+        if (changed.start, changed.duration) != (event.start, event.duration):  # RFC 5546, 3.2.2.1: rescheduled, all must answer again
+            changed = structs.replace(changed, attendees=[Attendee(a.email, self.now, optional=a.optional) for a in event.attendees])
+        self._refuse_twins(changed)
+        self.events.update(event_id, **structs.asdict(changed))
+        if event.recurrence and changed.start != event.start:
+            self._carry_over(event, changed)
         return self._with_overlaps(changed)
 
     @write(destructive=True)
     def delete_event(self, event_id: EventId) -> Event:
         """Call off an event, or a whole series, that the user organises."""
         self._own(event_id)
-        for instance in self.instances.where(event_id=event_id):
-            self.instances.remove(instance.instance_id)
+        for rows in (self.deviations, self.held):
+            for record in rows.where(event_id=event_id):
+                rows.remove(record.key)
         return self.events.remove(event_id)
 
     @write(idempotent=True)
     def update_event_instance(
         self,
-        instance_id: InstanceId,
+        event_id: EventId,
+        day: InstanceDay,
         start: StartTime | None = None,
         duration: Minutes | None = None,
         summary: Summary | None = None,
         location: Place | None = None,
     ) -> Instance:
         """Change or move one instance of a series and leave the others alone."""
-        self._coming(instance_id)
-        require((start or self.now) >= self.now, "failed_precondition", f"{start} has passed: move it to a later time")
-        changes = some_given(start=start and start.astimezone(UTC), duration=duration, summary=summary, location=location)
-        return self.instances.update(instance_id, **changes, status="changed")
+        self._coming(event_id, day)
+        require((start or self.now) >= self.now, "failed_precondition", f"{start} has passed: move it to a time after {self.now}")
+        changes = some_given(start=start, duration=duration, summary=summary, location=location)
+        return self._deviate(event_id, day, **changes)
 
     @write(destructive=True)
-    def cancel_event_instance(self, instance_id: InstanceId) -> Instance:
+    def cancel_event_instance(self, event_id: EventId, day: InstanceDay) -> Instance:
         """Call off one instance of a series."""
-        self._coming(instance_id)
-        return self.instances.update(instance_id, status="cancelled")
+        instance = self._coming(event_id, day)
+        self._deviate(event_id, day, cancelled=True)
+        return instance
 
     @write
-    def set_reminder(self, event_id: EventId, lead_time: Lead) -> Event:
-        """Remind the user of an event; it may have up to five reminders."""
+    def set_reminder(self, event_id: EventId, lead_time: Lead, remove: Removed = False) -> Event:
+        """Remind the user of an event, which may have up to five reminders, or take a reminder away again."""
         event = self.events.get(event_id)
-        require(self._lies_ahead(event), "failed_precondition", f"{event_id} is over")
+        has = ", ".join(map(str, event.reminders)) or "no"
+        if remove:
+            require(lead_time in event.reminders, "not_found", f"{event_id} has {has} minutes as reminders, not {lead_time}")
+            return self.events.update(event_id, reminders=[lead for lead in event.reminders if lead != lead_time])
+        self._refuse_too_late(event, timedelta(minutes=lead_time))
         require(lead_time not in event.reminders, "conflict", f"{event_id} has a reminder {lead_time} minutes before already")
-        require(len(event.reminders) < MOST_REMINDERS, "resource_exhausted", f"{event_id} has {MOST_REMINDERS} reminders: that is the most")
+        full = f"{event_id} has {MOST_REMINDERS} reminders, {has} minutes before: remove one of them first"
+        require(len(event.reminders) < MOST_REMINDERS, "resource_exhausted", full)
         return self.events.update(event_id, reminders=sorted([*event.reminders, lead_time]))
 
     # --- guests
@@ -312,17 +188,18 @@ class Calendars(Server):
     @write
     def add_attendee(self, event_id: EventId, email: EmailAddress, optional: OptionalGuest = False) -> Event:
         """Invite somebody to an event that the user organises."""
-        event, email = self._own(event_id), email.lower()
-        require(self._lies_ahead(event), "failed_precondition", f"{event_id} is over: nobody can be invited any more")
+        event = self._own(event_id)
+        ahead = next(self.schedule(event).since(self.now), None)
+        require(ahead, "failed_precondition", f"{event_id} is over: nobody can be invited any more")
         there = [event.organizer, *(a.email for a in event.attendees)]
         require(email not in there, "conflict", f"{email} takes part in {event_id} already")
-        guests = sorted([*event.attendees, Attendee(email, optional=optional)], key=lambda a: a.email)
+        guests = sorted([*event.attendees, Attendee(email, self.now, optional=optional)], key=lambda a: a.email)
         return self.events.update(event_id, attendees=guests)
 
     @write(destructive=True)
     def remove_attendee(self, event_id: EventId, email: EmailAddress) -> Event:
         """Take somebody off the guests of an event that the user organises."""
-        event, email = self._own(event_id), email.lower()
+        event = self._own(event_id)
         rest = [a for a in event.attendees if a.email != email]
         invited = ", ".join(a.email for a in event.attendees) or "nobody"
         require(len(rest) < len(event.attendees), "not_found", f"{email} is not invited to {event_id}, only {invited}")
@@ -330,51 +207,131 @@ class Calendars(Server):
 
     @read
     def get_free_busy(self, email: EmailAddress, day: ComingDay) -> FreeBusy:
-        """Show when somebody is busy on a day, without saying with what."""
-        whole = _day(day)
-        engaged = self._busy(self._sharing(email), whole)
-        busy = _merged((max(s, whole[0]), min(e, whole[1])) for s, e in engaged if _overlap((s, e), whole))
-        return FreeBusy(email.lower(), day, [Slot(*b) for b in busy], sum((end - start) // timedelta(minutes=1) for start, end in busy))
+        """Show when somebody is busy on a day of the user's, without saying with what."""
+        whole = self._from_day(day, 1)
+        spans = self._busy(self._sharing(email), whole)
+        busy = merged((max(begin, whole[0]), min(end, whole[1])) for begin, end in spans)
+        return FreeBusy(email, day, [Slot(*b) for b in busy], sum((end - begin) // timedelta(minutes=1) for begin, end in busy))
 
     @read
     def find_meeting_slot(
-        self, invitees: Invitees, duration: Minutes, first_day: ComingDay, days: Days = 5, limit: Limit = 5
+        self, invitees: Invitees, duration: Minutes, first_day: ComingDay, days: Days = 5, limit: Limit = 5, offset: Offset = 0
     ) -> Page[Slot]:
         """Find times at which the user and all invitees are free within everybody's working hours."""
-        require(first_day >= self.today, "invalid_argument", f"{first_day} has passed: look from {self.today} on")
-        people = [self._me(), *(self._sharing(email) for email in dict.fromkeys(invitees))]
-        begin = _day(first_day)[0]
-        busy = _merged(span for person in people for span in self._busy(person, (begin, begin + timedelta(days=days + 1))))
-        starts = (begin + timedelta(minutes=30 * n) for n in range(48 * days))
+        people = [self._me(), *(self._sharing(email) for email in invitees)]
+        begin, end = self._from_day(first_day, days)
+        busy = merged(span for person in people for span in self._busy(person, (begin, end + LONGEST)))
+        starts = (begin + timedelta(minutes=30 * n) for n in range((end - begin) // timedelta(minutes=30)))
         spans = [(start, start + timedelta(minutes=duration)) for start in starts if start >= self.now]
-        free = (s for s in spans if all(_in_working_hours(s, p.zone) for p in people) and not _meets(s, busy))
-        return page((Slot(*s) for s in free), limit, Slot)
+        free = (s for s in spans if all(in_working_hours(s, p.zone) for p in people) and not meets(s, busy))
+        return page((Slot(*s) for s in free), limit, Slot, offset)
 
-    # --- rules
+    # --- when events take place
+
+    def schedule(self, event: Event) -> Schedule:
+        """When an event takes place."""
+        own = (rows.where(event_id=event.event_id) if event.recurrence else [] for rows in (self.deviations, self.held))
+        return Schedule(event, self._zone(event), *own)
+
+    def _coming(self, event_id: EventId, day: date) -> Instance:
+        """An instance that the user may still change."""
+        event, deviation = self._own(event_id), self.deviations.find(key_of(event_id, day))
+        require(event.recurrence, "failed_precondition", f"{event_id} is a single event: change it with update_event, or use delete_event")
+        require(not (deviation and deviation.cancelled), "failed_precondition", f"{event_id} has been cancelled on {day}")
+        schedule = self.schedule(event)
+        coming = ", ".join(str(i.day) for i in islice((i for i in schedule.since(self.now) if i.start > self.now), 3)) or "none"
+        require(deviation or schedule.has(day), "not_found", f"{event_id} does not take place on {day}; its next days are {coming}")
+        instance = schedule.as_it_is(deviation or Deviation(key_of(event_id, day), event_id, day))
+        require(instance.start > self.now, "failed_precondition", f"{event_id} has begun or is over on {day}; its next days are {coming}")
+        return instance
+
+    def _deviate(self, event_id: EventId, day: date, **changes: Any) -> Instance:
+        key = key_of(event_id, day)
+        if key not in self.deviations:
+            self.deviations.add(Deviation(key, event_id, day))
+        return self.schedule(self.events.get(event_id)).as_it_is(self.deviations.update(key, **changes))
+
+    def _first(self, rule: str, start: datetime, zone: str) -> datetime:
+        """When a series that is to begin at `start` has its first instance."""
+        passed = f"{start:%Y-%m-%d %H:%M} has passed: a series begins in the future, after {self.now:%Y-%m-%d %H:%M}"
+        require(start > self.now, "failed_precondition", passed)
+        for first in occurrences(rule, start, zone):
+            return first
+        raise ToolError("invalid_argument", f"{rule} never holds after {start:%Y-%m-%d %H:%M}")
+
+    def _begun_anew(self, event: Event, changed: Event) -> Event:
+        """A series from its new start on. What has passed of it counts."""
+        rule = event.recurrence or ""
+        if count := count_of(rule):
+            left = count - len(self.schedule(event).by_rule(event.start, self.now + timedelta(microseconds=1)))
+            require(left, "failed_precondition", f"{event.event_id} is over: make a new one with create_recurring_event")
+            rule = with_count(rule, left)
+        return structs.replace(changed, start=self._first(rule, changed.start, self._zone(event)), recurrence=rule)
+
+    def _carry_over(self, event: Event, changed: Event) -> None:
+        held, deviations = carried_over(self.schedule(event), self.schedule(changed), self.now)
+        for deviation in self.deviations.where(event_id=event.event_id):
+            self.deviations.remove(deviation.key)
+        for instance in held:
+            self.held.add(instance)
+        for deviation in deviations:
+            self.deviations.add(deviation)
+
+    # --- what happens by itself
+
+    def due(self) -> datetime | None:
+        answers = (a.invited + ANSWERED_WITHIN for e in self.events for a in e.attendees if self._will_answer(a))
+        reminders = (self._next_reminder(e, timedelta(minutes=lead)) for e in self.events for lead in e.reminders)
+        return min((t for t in (*answers, *reminders) if t and t > self.now), default=None)
 
     def elapse(self) -> None:
-        for event in [e for e in self.events if e.recurrence]:
-            self.lay_out(event, after=max((i.day for i in self.instances.where(event_id=event.event_id)), default=date.min))
-        for event in [e for e in self.events if e.organizer == self._me().email and self._lies_ahead(e)]:
-            if any(guest.answer == "needs_action" for guest in event.attendees):
-                self.events.update(event.event_id, attendees=[self._answer(event, guest) for guest in event.attendees])
+        for event in self.events:
+            if any(self._will_answer(a) and a.invited + ANSWERED_WITHIN <= self.now for a in event.attendees):
+                self._let_answer(event)
+            if any(self.schedule(event).starts_at(self.now + timedelta(minutes=lead)) for lead in event.reminders):
+                self.events.update(event.event_id, reminded=self.now)
 
-    def _answer(self, event: Event, guest: Attendee) -> Attendee:
-        """A guest who answers at all comes if free; of a series, the next instance counts."""
+    def _will_answer(self, guest: Attendee) -> bool:
+        if guest.answer != "needs_action":
+            return False
         person = self.people.find(guest.email)
-        if guest.answer != "needs_action" or person is None or not person.answers:
-            return guest
-        next_time = min(span for span in map(_span, self._times(event)) if span[1] > self.now)
-        taken = any(_overlap(_span(a), next_time) for a in self.appointments.where(email=person.email))
+        return person is not None and person.answers and person != self._me()
+
+    def _let_answer(self, event: Event) -> None:
+        """Whoever has been asked an hour ago comes if free; of a series, the next instance counts. What is over needs no answer."""
+        if instance := next(self.schedule(event).since(self.now), None):
+            due = [a for a in event.attendees if self._will_answer(a) and a.invited + ANSWERED_WITHIN <= self.now]
+            guests = [self._answered(event, a, instance.span) if a in due else a for a in event.attendees]
+            self.events.update(event.event_id, attendees=guests)
+
+    def _answered(self, event: Event, guest: Attendee, span: Span) -> Attendee:
+        promised = (e for e in self.events if e.event_id != event.event_id and e.shows_as == "busy" and _has_promised(e, guest.email))
+        taken = any(self.schedule(e).between(*span) for e in promised)
+        taken = taken or any(overlap(a.span, span) for a in self.appointments.where(email=guest.email))
         return structs.replace(guest, answer="declined" if taken else "accepted")
+
+    def _next_reminder(self, event: Event, lead: timedelta) -> datetime | None:
+        start = self.schedule(event).starts_after(self.now + lead)
+        return start and start - lead
+
+    def _refuse_too_late(self, event: Event, lead: timedelta) -> None:
+        start = self.schedule(event).starts_after(self.now)
+        if start is None:
+            raise ToolError("failed_precondition", f"{event.event_id} has begun or is over: there is nothing to be reminded of")
+        most = -((self.now - start) // timedelta(minutes=1)) - 1
+        late = f"{lead // timedelta(minutes=1)} minutes before {event.event_id} have passed already: choose at most {most}"
+        require(self._next_reminder(event, lead), "failed_precondition", late)
+
+    # --- who may, and who is busy
 
     def _me(self) -> Person:
         return next(iter(self.people))
 
-    def _in_calendar(self, calendar_id: CalendarId | None) -> list[Event]:
-        if calendar_id is None:
-            return list(self.events)
-        return self.events.where(calendar_id=self.calendars.get(calendar_id).calendar_id)
+    def _today(self) -> date:
+        return local_day(self.now, self._me().zone)
+
+    def _zone(self, event: Event) -> str:
+        return self.calendars.get(event.calendar_id).zone
 
     def _own(self, event_id: EventId) -> Event:
         """An event that the user may change."""
@@ -383,80 +340,42 @@ class Calendars(Server):
         require(event.organizer == self._me().email, "permission_denied", theirs)
         return event
 
-    def _coming(self, instance_id: InstanceId) -> Instance:
-        """An instance that the user may still change."""
-        instance = self.instances.get(instance_id)
-        self._own(instance.event_id)
-        require(instance.status != "cancelled", "failed_precondition", f"{instance_id} has been cancelled")
-        require(instance.start > self.now, "failed_precondition", f"{instance_id} has begun or is over")
-        return instance
-
     def _sharing(self, email: EmailAddress) -> Person:
         """Somebody who lets others see when they are free."""
-        known = [p for p in self.people if p.email == email.lower()]
-        require(known, "not_found", f"nobody here has the address {email}")
-        require(known[0].shares, "permission_denied", f"{email} does not show others when they are free: ask them")
-        return known[0]
+        person = self.people.find(email)
+        if person is None:
+            raise ToolError("not_found", f"nobody here has the address {email}")
+        require(person.shares, "permission_denied", f"{email} does not show others when they are free: ask them")
+        return person
 
-    def _first(self, rule: str, start: datetime, zone: str) -> datetime:
-        """When a series that is to begin at `start` has its first instance."""
-        require(start > self.now, "failed_precondition", f"{start:%Y-%m-%d %H:%M} has passed: a series begins in the future")
-        for first in occurrences(rule, start, zone):
-            return first
-        raise ToolError("invalid_argument", f"{rule} never holds after {start:%Y-%m-%d %H:%M}")
+    def _from_day(self, day: date, count: int) -> Span:
+        """So many days of the user's, from today on."""
+        require(day >= self._today(), "invalid_argument", f"{day} has passed: look from {self._today()} on")
+        return days_from(day, count, self._me().zone)
 
     def _book(self, event: Event) -> Booked:
         calendar = self.calendars.get(event.calendar_id)
         require(calendar.access != "reader", "permission_denied", f"the user can only read {calendar.calendar_id}, {calendar.name}")
-        same = [e.event_id for e in self.events.where(start=event.start, calendar_id=calendar.calendar_id) if e.summary == event.summary]
-        require(not same, "conflict", f"{', '.join(same)} has the same title and start in the same calendar")
-        self.events.add(event)
-        self.lay_out(event)
-        return self._with_overlaps(event)
+        self._refuse_twins(event)
+        return self._with_overlaps(self.events.add(event))
 
-    def lay_out(self, event: Event, after: date = date.min) -> None:
-        """Give a series its instances, for as far ahead as instances are kept."""
-        if event.recurrence is None:
-            return
-        horizon = max(self.now, event.start) + LAID_OUT
-        starts = takewhile(lambda t: t <= horizon, occurrences(event.recurrence, event.start, self.calendars.get(event.calendar_id).zone))
-        for start in (t for t in starts if t.date() > after):
-            what = (event.event_id, start.date(), event.summary, start, event.duration, event.location)
-            self.instances.add(Instance(InstanceId(self.instances.mint()), *what))
-
-    def _bring_in_line(self, event: Event, restart: bool) -> None:
-        """Make the coming instances what their series has become."""
-        for instance in [i for i in self.instances.where(event_id=event.event_id) if i.start > self.now]:
-            if restart:
-                self.instances.remove(instance.instance_id)
-            elif instance.status == "regular":
-                self.instances.update(instance.instance_id, summary=event.summary, duration=event.duration, location=event.location)
-        if restart:
-            self.lay_out(event)
-
-    def _times(self, event: Event) -> list[Event] | list[Instance]:
-        """When an event takes place: as itself, or as the instances of a series."""
-        if event.recurrence is None:
-            return [event]
-        return [i for i in self.instances.where(event_id=event.event_id) if i.status != "cancelled"]
-
-    def _lies_ahead(self, event: Event) -> bool:
-        return any(_span(t)[1] > self.now for t in self._times(event))
+    def _refuse_twins(self, event: Event) -> None:
+        there = self.events.where(start=event.start, calendar_id=event.calendar_id)
+        same = [e.event_id for e in there if e.event_id != event.event_id and e.summary.casefold() == event.summary.casefold()]
+        require(not same, "conflict", f"{', '.join(same)} has the same title and start in the same calendar: choose another of either")
 
     def _with_overlaps(self, event: Event) -> Booked:
-        mine = _merged(span for span in map(_span, self._times(event)) if span[1] > self.now)
-        others = (e for e in self.events if e.event_id != event.event_id and _engages(e, self._me().email))
-        around = (mine[0][0], mine[-1][1]) if mine else (self.now, self.now)
-        found = [_occurrence(t) for e in others for t in self._times(e) if _near(t, around) and _meets(_span(t), mine)]
+        """An event, and the first five things that the user is busy with while it takes place, of a series within half a year."""
+        begin = max(self.now, event.start)
+        mine = merged(i.span for i in self.schedule(event).between(begin, begin + timedelta(HALF_A_YEAR)))
+        others = [e for e in self.events if mine and e.event_id != event.event_id and _engages(e, self._me().email)]
+        found = [_entry(e, i) for e in others for i in self.schedule(e).between(mine[0][0], mine[-1][1]) if meets(i.span, mine)]
         return Booked(event, sorted(found, key=lambda o: (o.start, o.event_id))[:5])
 
     def _busy(self, person: Person, around: Span) -> list[Span]:
-        """When somebody is engaged, as far as it can touch a time."""
-        taken = [
-            *self.appointments.where(email=person.email),
-            *(t for e in self.events if _engages(e, person.email) for t in self._times(e)),
-        ]
-        return [_span(what) for what in taken if _near(what, around)]
+        """When somebody is engaged within a span of time."""
+        appointments = [a.span for a in self.appointments.where(email=person.email) if overlap(a.span, around)]
+        return appointments + [i.span for e in self.events if _engages(e, person.email) for i in self.schedule(e).between(*around)]
 
 
 def _engages(event: Event, email: str) -> bool:
@@ -465,60 +384,10 @@ def _engages(event: Event, email: str) -> bool:
     return takes_part and event.shows_as == "busy"
 
 
-def occurrences(rule: str, start: datetime, zone: str) -> Iterator[datetime]:
-    """When a rule holds from `start` on. It is followed by the clock on the wall of its zone, so that ten stays ten in summer."""
-    once = all(rule.count(part) == 1 for part in {item.split("=")[0] for item in rule.split(";")})
-    require(once and not ("COUNT" in rule and "UNTIL" in rule), "invalid_argument", f"{rule}: give each part once, and COUNT or UNTIL")
-    try:
-        holds = rrulestr(rule, dtstart=start.astimezone(ZoneInfo(zone)))
-    except ValueError as problem:
-        raise ToolError("invalid_argument", f"{rule} is no recurrence rule: {problem}") from None
-    return (moment.astimezone(UTC) for moment in holds)
+def _has_promised(event: Event, email: str) -> bool:
+    return event.organizer == email or any(a.email == email and a.answer in ("accepted", "tentative") for a in event.attendees)
 
 
-def _near(what: Appointment | Event | Instance, around: Span) -> bool:
-    """Whether something could touch a time; nothing lasts longer than a day."""
-    return around[0] - timedelta(days=1) <= what.start < around[1]
+def _entry(event: Event, instance: Instance) -> Occurrence:
+    return Occurrence(event.event_id, instance.day, instance.summary, instance.start, event.recurrence is not None)
 
-
-def _span(what: Appointment | Event | Instance) -> Span:
-    return what.start, what.start + timedelta(minutes=what.duration)
-
-
-def _occurrence(what: Event | Instance) -> Occurrence:
-    if isinstance(what, Event):
-        return Occurrence(what.event_id, None, what.summary, what.start, what.start.date())
-    return Occurrence(what.event_id, what.instance_id, what.summary, what.start, what.day)
-
-
-def _day(day: date) -> Span:
-    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
-    return midnight, midnight + timedelta(days=1)
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one[0] < other[1] and other[0] < one[1]
-
-
-def _meets(span: Span, busy: list[Span]) -> bool:
-    """Whether a span overlaps one of those, which are in order and apart (`_merged`)."""
-    begun = bisect_left(busy, (span[1],))  # so many begin before it ends
-    return begun > 0 and span[0] < busy[begun - 1][1]
-
-
-def _merged(spans: Iterable[Span]) -> list[Span]:
-    """The same time in as few spans as possible, the earliest first."""
-    out: list[Span] = []
-    for start, end in sorted(spans):
-        if out and start <= out[-1][1]:
-            out[-1] = out[-1][0], max(end, out[-1][1])
-        else:
-            out.append((start, end))
-    return out
-
-
-def _in_working_hours(span: Span, zone: str) -> bool:
-    start, end = (t.astimezone(ZoneInfo(zone)) for t in span)
-    midnight = start.replace(hour=0, minute=0)
-    opens, closes = (midnight.replace(hour=hour) for hour in WORKDAY)
-    return start.weekday() < 5 and opens <= start and end <= closes

@@ -1,12 +1,14 @@
-"""One person's calendars: half a year of series, two months of single events, invitations, and what colleagues are busy with."""
+"""One person's calendars: series, two months of single events, invitations that were answered, and what colleagues are busy with."""
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from msgspec import structs
-
 from prove.servers.maker import Maker
-from servers.calendar.tools import Appointment, Attendee, Calendar, Calendars, Event, Person, occurrences
+
+from .records import Appointment, Attendee, Calendar, Event, Person
+from .recurrence import normal, occurrences
+from .tools import Calendars
 
 # fmt: off
 HOME_ZONES = ("Europe/London", "Europe/Lisbon", "Europe/Dublin")
@@ -14,7 +16,6 @@ ZONES = ("Europe/London", "Europe/Berlin", "Europe/Madrid", "America/New_York", 
 CALENDARS = (("Work", "owner"), ("Private", "owner"), ("Family", "writer"), ("New York office", "writer"), ("Company holidays", "reader"),
              ("Birthdays", "reader"))
 HOLIDAYS_FROM, BIRTHDAYS_FROM = "people.team@example.com", "birthdays@example.com"
-ANSWERS = ("accepted", "accepted", "needs_action", "tentative", "declined")
 ROOMS = ("Room Aspen", "Room Birch", "Room Cedar", "Room Juniper", "Phone booth 2", "Video call", "")
 WORK_EVENTS = (  # title, duration, notes
     ("Budget review", 60, "Bring the forecast for the next quarter."),
@@ -68,10 +69,22 @@ def populate(server: Calendars, make: Maker) -> None:
     for name, access in CALENDARS:
         server.calendars.add(Calendar(server.calendars.mint(), name, zones.get(name, home), access))
     calendars = {c.name: c for c in server.calendars}
-    _series(server, make, calendars, people)
-    _single(server, make, calendars, people)
     for person in people[1:]:
         _appointments(server, make, person)
+    _ask(server, make.moment(-36), lambda: _series(server, make, calendars, people))
+    _ask(server, make.moment(-15), lambda: _single(server, make, calendars, people, -14, 3))
+    _ask(server, make.moment(-2), lambda: _single(server, make, calendars, people, 4, 30))
+    server.clock.now = make.start
+    _holidays(server, make, calendars["Company holidays"])
+    _changes(server, make)
+
+
+def _ask(server: Calendars, when: datetime, send: Callable[[], None]) -> None:
+    """Send invitations at a moment; an hour later all have answered who do."""
+    server.clock.now = when
+    send()
+    server.clock.now = when + timedelta(hours=1)
+    server.elapse()
 
 
 def _people(server: Calendars, make: Maker, home: str) -> list[Person]:
@@ -84,37 +97,53 @@ def _people(server: Calendars, make: Maker, home: str) -> list[Person]:
 
 
 def _series(server: Calendars, make: Maker, calendars: dict[str, Calendar], people: list[Person]) -> None:
-    """Series that began some weeks ago; of a few, an instance was moved or called off."""
+    """Series that began some weeks ago, and birthdays."""
     for name, title, hour, minute, duration, rule, guests, mine in SERIES:
         begin = _local(make.day(-make.between(14, 34)), hour, minute, calendars[name].zone)
+        rule = normal(rule)
         start = next(occurrences(rule, begin, calendars[name].zone))
         _add(server, make, calendars[name], title, start, duration, "", people, guests, mine, rule)
+    birthdays = calendars["Birthdays"]
     for person in people[1:7]:
-        start = _local(make.day(-make.between(1, 360)), 0, 0, "UTC")
-        title = f"{person.name}'s birthday"
-        event = Event(server.events.mint(), calendars["Birthdays"].calendar_id, title, start, 1440, "", "", BIRTHDAYS_FROM)
-        server.lay_out(server.events.add(structs.replace(event, recurrence="FREQ=YEARLY", shows_as="free")))
-    coming = [i for i in server.instances if i.start > make.start and i.duration < 1440]
-    for instance in make.some(coming, 6):
-        server.instances.update(instance.instance_id, status="cancelled")
-    for instance in make.some(coming, 6):
-        moved = instance.start + timedelta(minutes=make.pick((60, 90, 120)))
-        server.instances.update(instance.instance_id, status="changed", start=moved, location=make.pick(ROOMS))
+        start = _local(make.day(-make.between(1, 360)), 0, 0, birthdays.zone)
+        what = (birthdays.calendar_id, f"{person.name}'s birthday", start, 1440, "", "", BIRTHDAYS_FROM)
+        server.events.add(Event(server.events.mint(), *what, recurrence="FREQ=YEARLY", shows_as="free"))
 
 
-def _single(server: Calendars, make: Maker, calendars: dict[str, Calendar], people: list[Person]) -> None:
-    """Events of the past two weeks and the month to come; a second visit to the dentist, and what others invite the user to."""
-    workdays = [d for d in range(-14, 31) if make.day(d).weekday() < 5]
-    for title, duration, notes in WORK_EVENTS:
-        start = make.moment(make.pick(workdays), make.between(9, 15), make.pick((0, 0, 30)))
-        _add(server, make, calendars["Work"], title, start, duration, notes, people, make.between(0, 5), make.chance(0.65))
-    for title, duration, place in (*PRIVATE_EVENTS, PRIVATE_EVENTS[0]):
-        start = make.moment(make.between(-10, 40), make.between(8, 19), make.pick((0, 15, 30)))
-        event = _add(server, make, calendars["Private"], title, start, duration, "", people, 0, True)
+def _single(server: Calendars, make: Maker, calendars: dict[str, Calendar], people: list[Person], first: int, last: int) -> None:
+    """Half of the single events, and what others invite the user to; a second visit to the dentist comes later."""
+    later = first > 0
+    workdays = [d for d in range(first, last + 1) if make.day(d).weekday() < 5]
+    work, private = calendars["Work"], calendars["Private"]
+    for title, duration, notes in WORK_EVENTS[later::2]:
+        start = _local(make.day(make.pick(workdays)), make.between(9, 15), make.pick((0, 0, 30)), work.zone)
+        _add(server, make, work, title, start, duration, notes, people, make.between(0, 5), make.chance(0.65))
+    for title, duration, place in (*PRIVATE_EVENTS[later::2], *PRIVATE_EVENTS[:1] * later):
+        start = _local(make.day(make.between(first, last)), make.between(8, 19), make.pick((0, 15, 30)), private.zone)
+        event = _add(server, make, private, title, start, duration, "", people, 0, True)
         server.events.update(event.event_id, location=place)
+
+
+def _holidays(server: Calendars, make: Maker, calendar: Calendar) -> None:
     for title, ahead in HOLIDAYS:
-        start, calendar_id = _local(make.day(ahead), 0, 0, "UTC"), calendars["Company holidays"].calendar_id
-        server.events.add(Event(server.events.mint(), calendar_id, title, start, 1440, "", "", HOLIDAYS_FROM, shows_as="free"))
+        what = (calendar.calendar_id, title, _local(make.day(ahead), 0, 0, calendar.zone), 1440, "", "", HOLIDAYS_FROM)
+        server.events.add(Event(server.events.mint(), *what, shows_as="free"))
+
+
+def _changes(server: Calendars, make: Maker) -> None:
+    """Of the user's own series some days are called off or moved; the user wants to be reminded of some events."""
+    mine = [e for e in server.events if e.recurrence and e.organizer == server.people.keys()[0]]
+    ahead = (i for e in mine for i in server.schedule(e).between(make.start, make.start + timedelta(days=40)))
+    coming = [i for i in ahead if i.start > make.start + timedelta(hours=1)]
+    chosen = make.shuffled(coming)[:12]
+    for instance in chosen[:6]:
+        server.cancel_event_instance(instance.event_id, instance.day)
+    for instance in chosen[6:]:
+        moved = instance.start + timedelta(minutes=make.pick((60, 90, 120)))
+        server.update_event_instance(instance.event_id, instance.day, moved, location=make.pick(ROOMS[:-1]))
+    for event in server.events.where(organizer=mine[0].organizer):
+        if make.chance(0.3) and (event.recurrence or event.start > make.start + timedelta(hours=1)):
+            server.set_reminder(event.event_id, 10)
 
 
 def _add(
@@ -132,22 +161,20 @@ def _add(
 ) -> Event:
     me, *others = people
     host, *invited = make.shuffled(others)[: guests + 1]
-    attendees = [Attendee(p.email, make.pick(ANSWERS), make.chance(0.2)) for p in invited]
+    attendees = [Attendee(p.email, server.now, optional=make.chance(0.2)) for p in invited]
     if not mine:
-        attendees.append(Attendee(me.email, make.pick(("accepted", "needs_action", "needs_action", "declined"))))
+        attendees.append(Attendee(me.email, server.now, make.pick(("accepted", "needs_action", "needs_action", "declined"))))
+    attendees.sort(key=lambda a: a.email)
     place = make.pick(ROOMS) if calendar.name in ("Work", "New York office") else ""
     organizer = me.email if mine else host.email
-    attendees.sort(key=lambda a: a.email)
-    event = Event(server.events.mint(), calendar.calendar_id, title, start, duration, place, notes, organizer, attendees, rule)
-    event = server.events.add(structs.replace(event, reminders=[10] if make.chance(0.3) else []))
-    server.lay_out(event)
-    return event
+    what = (calendar.calendar_id, title, start, duration, place, notes, organizer, attendees, rule)
+    return server.events.add(Event(server.events.mint(), *what))
 
 
 def _appointments(server: Calendars, make: Maker, person: Person) -> None:
-    """What a colleague is busy with in the coming three weeks."""
-    for ahead in range(21):
-        if make.day(ahead).weekday() < 5 and make.chance(0.7):
+    """What a colleague is busy with, from two weeks ago to six weeks ahead."""
+    for ahead in range(-14, 42):
+        if make.day(ahead).weekday() < 5 and make.chance(0.4):
             start = _local(make.day(ahead), make.between(9, 15), make.pick((0, 30)), person.zone)
             server.appointments.add(Appointment(server.appointments.mint(), person.email, start, make.pick((30, 60, 60, 90, 120))))
 
