@@ -1,179 +1,18 @@
 """Issue tracking for one signed-in user. An issue moves only along its project's workflow; support runs without sprints."""
 
-from datetime import date, timedelta
-from typing import Annotated, Literal, NewType
+from datetime import datetime
 
-from prove.servers import (
-    Day,
-    EmailAddress,
-    Limit,
-    Meta,
-    Moment,
-    Page,
-    PersonName,
-    Query,
-    Record,
-    Server,
-    given,
-    matches,
-    page,
-    read,
-    require,
-    some_given,
-    table,
-    write,
-)
+from msgspec.structs import asdict
 
-UserId = NewType("UserId", str)
-ProjectId = NewType("ProjectId", str)
-IssueId = NewType("IssueId", str)
-TransitionId = NewType("TransitionId", str)
-SprintId = NewType("SprintId", str)
-CommentId = NewType("CommentId", str)
-LinkId = NewType("LinkId", str)
-WorklogId = NewType("WorklogId", str)
+from prove.servers import Limit, Offset, Page, Query, Server, given, matches, newest, page, read, require, some_given, table, write
+from .records import (
+    CLOSES_AFTER, ESTIMATED, FIRST_STATUS, FULL_DAY, KINDS, PARENTS, RESOLVED, WORKED_ON,
+    Comment, CommentText, Day, Description, Issue, IssueId, IssueKind, IssueLine, IssueView, Labels, LastDay, Link, LinkKind,
+    Minutes, Points, Priority, Project, ProjectId, Resolution, Sprint, SprintGoal, SprintId, SprintLine, SprintName, SprintReport,
+    SprintStatus, Status, Summary, Transition, TransitionId, User, UserId, Worklog, WorkNote,
+)  # fmt: skip
 
-IssueKind = Annotated[
-    Literal["epic", "story", "task", "bug", "subtask", "incident", "request"],
-    Meta(description="what sort of issue; incidents and requests are for support projects, the other kinds for software"),
-]
-Summary = Annotated[str, Meta(min_length=3, max_length=120, description="the issue's one-line title")]
-Description = Annotated[str, Meta(max_length=2000, description="the issue's body: what happens, or what is wanted")]
-Priority = Annotated[Literal["lowest", "low", "medium", "high", "highest"], Meta(description="how urgent the issue is")]
-Status = Annotated[
-    Literal["to_do", "in_progress", "in_review", "done", "open", "waiting_for_customer", "resolved", "closed"],
-    Meta(description="where the issue stands in its workflow"),
-]
-Resolution = Annotated[
-    Literal["done", "wont_do", "duplicate", "cannot_reproduce"], Meta(description="how an issue was settled when it was resolved")
-]
-Points = Annotated[int, Meta(ge=0, le=100, description="the estimate in story points")]
-Label = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]*$", description="a label: lower case, digits and hyphens, no spaces")]
-Labels = Annotated[list[Label], Meta(max_length=8, description="all labels it is to have, in place of those it has")]
-LinkKind = Annotated[
-    Literal["blocks", "relates_to", "duplicates", "causes"], Meta(description="what the first issue does to the other one")
-]
-CommentText = Annotated[str, Meta(min_length=1, max_length=2000, description="the comment's text")]
-Minutes = Annotated[int, Meta(ge=1, le=1440, description="minutes of work")]
-WorkNote = Annotated[str, Meta(max_length=200, description="what was worked on")]
-SprintName = Annotated[str, Meta(min_length=1, max_length=30, description="the sprint's name")]
-SprintGoal = Annotated[str, Meta(max_length=200, description="what the sprint is to achieve")]
-LastDay = Annotated[date, Meta(description="the sprint's last day, YYYY-MM-DD")]
-SprintStatus = Annotated[Literal["future", "active", "closed"], Meta(description="whether a sprint is still to come, runs, or is over")]
-Workflow = Annotated[Literal["software", "support"], Meta(description="which steps the issues of a project go through")]
-
-FIRST_STATUS: dict[str, Status] = {"software": "to_do", "support": "open"}
-RESOLVED = ("done", "resolved", "closed")
-PARENTS = {  # kind -> the kinds its parent may be of; no parent where nothing is said
-    "story": ("epic",),
-    "task": ("epic",),
-    "bug": ("epic",),
-    "subtask": ("story", "task", "bug"),
-}
-KINDS = {"software": ("epic", *PARENTS), "support": ("incident", "request")}
-CLOSES_AFTER = timedelta(days=5)  # how long a resolved support issue can still be taken back
-
-
-class User(Record):
-    user_id: UserId
-    name: PersonName
-    email: EmailAddress
-    job: str
-    active: bool = True
-    me: bool = False  # the signed-in user
-
-
-class Project(Record):
-    project_key: ProjectId
-    name: str
-    workflow: Workflow
-    lead: UserId
-    members: list[UserId]
-    archived: bool
-    issues_so_far: int  # deleted ones too: a number is never given out twice
-
-
-class Transition(Record):
-    transition_id: TransitionId
-    workflow: Workflow
-    name: str
-    from_statuses: list[Status]
-    to_status: Status
-
-
-class Issue(Record):
-    issue_key: IssueId
-    project_key: ProjectId
-    kind: IssueKind
-    summary: Summary
-    description: Description
-    status: Status
-    priority: Priority
-    reporter: UserId
-    created: Moment
-    watchers: list[UserId]
-    assignee: UserId | None = None
-    parent: IssueId | None = None
-    sprint_id: SprintId | None = None
-    points: Points | None = None
-    labels: list[Label] = []
-    minutes_logged: int = 0
-    resolution: Resolution | None = None
-    resolved: Moment | None = None
-
-
-class Sprint(Record):
-    sprint_id: SprintId
-    project_key: ProjectId
-    name: SprintName
-    goal: SprintGoal
-    status: SprintStatus = "future"
-    starts: Day | None = None
-    ends: Day | None = None
-
-
-class Comment(Record):
-    comment_id: CommentId
-    issue_key: IssueId
-    author: UserId
-    text: CommentText
-    created: Moment
-
-
-class Link(Record):
-    link_id: LinkId
-    issue_key: IssueId
-    kind: LinkKind
-    other_key: IssueId
-
-
-class Worklog(Record):
-    worklog_id: WorklogId
-    issue_key: IssueId
-    author: UserId
-    minutes: Minutes
-    day: Day
-    note: WorkNote
-
-
-class IssueLine(Record):
-    issue_key: IssueId
-    summary: Summary
-    kind: IssueKind
-    status: Status
-    assignee: UserId | None
-
-
-class IssueView(Record):
-    issue: Issue
-    children: list[IssueId]
-    links: list[Link]
-
-
-class SprintReport(Record):
-    sprint: Sprint
-    done: int
-    carried_over: list[IssueId]
+FOUND_AT_ONCE = 20
 
 
 class IssueTracker(Server):
@@ -211,24 +50,22 @@ class IssueTracker(Server):
         self,
         query: Query | None = None,
         project_key: ProjectId | None = None,
+        kind: IssueKind | None = None,
         status: Status | None = None,
         assignee: UserId | None = None,
-        sprint_id: SprintId | None = None,
-        limit: Limit = 10,
+        offset: Offset = 0,
     ) -> Page[IssueLine]:
-        """Find issues, newest first; query looks at key, summary, description and labels."""
-        for rows, key in ((self.projects, project_key), (self.users, assignee), (self.sprints, sprint_id)):
-            require(key is None or key in rows, "not_found", f"there is no {rows.spec.noun} {key!r}")
-        among = self.issues.where(**given(project_key=project_key, status=status, assignee=assignee, sprint_id=sprint_id))
+        """Find issues, newest first, twenty at a time; query looks at key, summary, description and labels."""
+        among = self.issues.where(**given(project_key=project_key, kind=kind, status=status, assignee=assignee))
         found = [i for i in among if matches(query, i.issue_key, i.summary, i.description, *i.labels)]
-        return page(sorted(found, key=lambda i: i.created, reverse=True), limit, IssueLine)
+        return page(newest(found, lambda i: i.created), FOUND_AT_ONCE, IssueLine, offset)
 
     @read
     def get_issue(self, issue_key: IssueId) -> IssueView:
-        """Show one issue in full, with its child issues and its links."""
-        issue = self.issues.get(issue_key)
-        links = [*self.links.where(issue_key=issue_key), *self.links.where(other_key=issue_key)]
-        return IssueView(issue, [c.issue_key for c in self.issues.where(parent=issue_key)], links)
+        """Show one issue in full, with its child issues, its links and its work log, newest first."""
+        children = [c.issue_key for c in self.issues.where(parent=issue_key)]
+        work = newest(self.worklogs.where(issue_key=issue_key), lambda w: w.day)
+        return IssueView(self.issues.get(issue_key), children, self._links_of(issue_key), work)
 
     @write
     def create_issue(
@@ -263,7 +100,10 @@ class IssueTracker(Server):
     ) -> Issue:
         """Change fields of an issue; status, assignee and sprint have tools of their own."""
         changes = some_given(summary=summary, description=description, priority=priority, points=points, labels=labels)
-        return self.issues.update(self._editable(issue_key).issue_key, **changes)
+        kind = self._editable(issue_key).kind
+        estimated = points is None or kind in ESTIMATED
+        require(estimated, "invalid_argument", f"{issue_key} is of kind {kind}: only {', '.join(ESTIMATED)} have points, so leave them out")
+        return self.issues.update(issue_key, **changes)
 
     @write(destructive=True)
     def delete_issue(self, issue_key: IssueId) -> Issue:
@@ -273,7 +113,7 @@ class IssueTracker(Server):
         require(me in allowed, "permission_denied", f"only the reporter, {issue.reporter}, or the project's lead may delete {issue_key}")
         children = ", ".join(c.issue_key for c in self.issues.where(parent=issue_key))
         require(not children, "failed_precondition", f"{issue_key} has child issues: delete {children} first")
-        for link in [*self.links.where(issue_key=issue_key), *self.links.where(other_key=issue_key)]:
+        for link in self._links_of(issue_key):
             self.links.remove(link.link_id)
         for rows in (self.comments, self.worklogs):
             for record in rows.where(issue_key=issue_key):
@@ -295,14 +135,21 @@ class IssueTracker(Server):
 
     @write
     def link_issues(self, issue_key: IssueId, kind: LinkKind, other_key: IssueId) -> Link:
-        """Link two issues; a blocked issue cannot be done before the issue that blocks it."""
-        issue, other = self._editable(issue_key), self._editable(other_key)
+        """Link two issues, of which one may be closed; a blocked issue cannot be done before the issue that blocks it."""
+        issue, other = self.issues.get(issue_key), self.issues.get(other_key)
+        for project_key in (issue.project_key, other.project_key):
+            self._open_project(project_key)
         require(issue_key != other_key, "invalid_argument", f"{issue_key} cannot be linked to itself")
+        both = issue.status == "closed" and other.status == "closed"
+        require(not both, "failed_precondition", f"{issue_key} and {other_key} are both closed for good: link a new issue to each")
         pair = {issue_key, other_key}
         known = [link for link in self.links.where(kind=kind) if {link.issue_key, link.other_key} == pair]
         require(not known, "conflict", f"{issue_key} and {other_key} are linked already: one of them {kind} the other")
-        circle = kind == "blocks" and self._blocks(other.issue_key, issue.issue_key)
-        require(not circle, "conflict", f"{other_key} already blocks {issue_key} by way of other issues: they would wait for each other")
+        if kind == "blocks":
+            too_late = f"{other_key} is {other.status} already and waits for nothing: choose another kind of link, such as relates_to"
+            require(not other.resolution, "failed_precondition", too_late)
+            circle = f"{issue_key} already waits for {other_key}: they would wait for each other"
+            require(not self._waits(issue_key, other_key), "conflict", circle)
         return self.links.add(Link(self.links.mint(), issue_key, kind, other_key))
 
     # --- the workflow
@@ -321,9 +168,9 @@ class IssueTracker(Server):
         require(step in steps, "failed_precondition", f"{issue_key} is {issue.status}; from there it can take {possible}")
         if step.to_status not in RESOLVED:
             require(not resolution, "invalid_argument", f"{step.name!r} does not resolve {issue_key}: leave out the resolution")
-            begins = step.to_status == "in_progress" and issue.assignee is None
-            require(not begins, "failed_precondition", f"{issue_key} has no assignee: assign it first")
-            return self.issues.update(issue_key, status=step.to_status, resolution=None, resolved=None)
+            ready = step.to_status not in WORKED_ON or issue.assignee
+            require(ready, "failed_precondition", f"{issue_key} has no assignee: assign it first")
+            return self._opened(issue, step.to_status)
         outcome = resolution or issue.resolution or "done"
         self._check_nothing_open_before(issue, outcome)
         return self.issues.update(issue_key, status=step.to_status, resolution=outcome, resolved=issue.resolved or self.now)
@@ -337,17 +184,18 @@ class IssueTracker(Server):
         return self.comments.add(Comment(self.comments.mint(), issue.issue_key, self._me(), text, self.now))
 
     @read
-    def list_comments(self, issue_key: IssueId, limit: Limit = 10) -> Page[Comment]:
+    def list_comments(self, issue_key: IssueId, limit: Limit = 10, offset: Offset = 0) -> Page[Comment]:
         """List the comments on an issue, newest first."""
-        self.issues.get(issue_key)
-        return page(reversed(self.comments.where(issue_key=issue_key)), limit, Comment)
+        return page(newest(self.comments.where(issue_key=issue_key), lambda c: c.created), limit, Comment, offset)
 
     @write
     def log_work(self, issue_key: IssueId, minutes: Minutes, note: WorkNote = "", day: Day | None = None) -> Worklog:
         """Record time that the signed-in user spent on an issue, today unless a day is given."""
         issue, me, worked = self._editable(issue_key), self._me(), day or self.today
         require(worked <= self.today, "failed_precondition", f"{worked} is after today, {self.today}: log work once it is done")
-        free = 24 * 60 - sum(w.minutes for w in self.worklogs.where(day=worked) if w.author == me)
+        made = issue.created.date()
+        require(worked >= made, "invalid_argument", f"{issue_key} was created on {made}: log work from that day on")
+        free = FULL_DAY - sum(w.minutes for w in self.worklogs.where(day=worked) if w.author == me)
         require(minutes <= free, "resource_exhausted", f"{worked} has only {free} minutes left that are not logged yet")
         self.issues.update(issue_key, minutes_logged=issue.minutes_logged + minutes)
         return self.worklogs.add(Worklog(self.worklogs.mint(), issue.issue_key, me, minutes, worked, note))
@@ -355,18 +203,19 @@ class IssueTracker(Server):
     # --- sprints
 
     @read
-    def list_sprints(self, project_key: ProjectId | None = None, status: SprintStatus | None = None, limit: Limit = 20) -> Page[Sprint]:
-        """List sprints, the newest of each project first."""
-        among = self.sprints.where(project_key=self.projects.get(project_key).project_key) if project_key else list(self.sprints)
-        found = [s for s in among if status in (None, s.status)]
-        return page(reversed(found), limit, Sprint)
+    def list_sprints(
+        self, project_key: ProjectId | None = None, status: SprintStatus | None = None, limit: Limit = 20, offset: Offset = 0
+    ) -> Page[SprintLine]:
+        """List sprints and the issues planned into each, the last planned sprint first."""
+        found = self.sprints.where(**given(project_key=project_key, status=status))
+        return page((self._line(s) for s in reversed(found)), limit, SprintLine, offset)
 
     @write
     def create_sprint(self, project_key: ProjectId, name: SprintName, goal: SprintGoal = "") -> Sprint:
         """Plan a sprint for a software project; it begins when it is started."""
         project = self._open_project(project_key)
         require(project.workflow == "software", "failed_precondition", f"{project_key} is a {project.workflow} project: it has no sprints")
-        known = self.sprints.where(name=name, project_key=project_key)
+        known = [s for s in self.sprints.where(project_key=project_key) if s.name.casefold() == name.casefold()]
         require(not known, "conflict", f"{project_key} already has a sprint {name!r}: choose another name")
         return self.sprints.add(Sprint(self.sprints.mint(), project.project_key, name, goal))
 
@@ -375,8 +224,8 @@ class IssueTracker(Server):
         """Plan an unresolved issue into a sprint of its project that is not over, out of whatever sprint it was in."""
         issue, sprint = self._editable(issue_key), self.sprints.get(sprint_id)
         require(issue.kind not in ("epic", "subtask"), "invalid_argument", f"{issue_key} is of kind {issue.kind}: add the issues around it")
-        require(not issue.resolution, "failed_precondition", f"{issue_key} is {issue.status} already: reopen it first")
         self._check_planned(sprint, issue.project_key)
+        require(not issue.resolution, "failed_precondition", f"{issue_key} is {issue.status} already: reopen it first")
         require(issue.sprint_id != sprint_id, "conflict", f"{issue_key} is in {sprint_id} already")
         return self.issues.update(issue_key, sprint_id=sprint.sprint_id)
 
@@ -409,9 +258,13 @@ class IssueTracker(Server):
 
     # --- rules
 
+    def due(self) -> datetime | None:
+        return min((i.resolved + CLOSES_AFTER for i in self.issues.where(status="resolved") if i.resolved), default=None)
+
     def elapse(self) -> None:
+        """Support issues that have been resolved for long enough are closed for good."""
         for issue in self.issues.where(status="resolved"):
-            if issue.resolved and self.now - issue.resolved >= CLOSES_AFTER:
+            if issue.resolved and issue.resolved + CLOSES_AFTER <= self.now:
                 self.issues.update(issue.issue_key, status="closed")
 
     def _me(self) -> UserId:
@@ -426,13 +279,15 @@ class IssueTracker(Server):
     def _editable(self, issue_key: IssueId) -> Issue:
         issue = self.issues.get(issue_key)
         self._open_project(issue.project_key)
-        require(issue.status != "closed", "failed_precondition", f"{issue_key} is closed for good: create a new issue and link it")
+        closed = f"{issue_key} is closed for good: create a new issue and link it to this one"
+        require(issue.status != "closed", "failed_precondition", closed)
         return issue
 
     def _member(self, issue: Issue, user_id: UserId) -> User:
         user, project = self.users.get(user_id), self.projects.get(issue.project_key)
         require(user.active, "failed_precondition", f"{user_id} ({user.name}) has left: choose somebody who is active")
-        require(user_id in project.members, "permission_denied", f"{user_id} ({user.name}) is not a member of {project.project_key}")
+        outside = f"{user_id} ({user.name}) is not a member of {project.project_key}: search_users finds who is"
+        require(user_id in project.members, "permission_denied", outside)
         return user
 
     def _next_key(self, project: Project) -> IssueId:
@@ -456,7 +311,7 @@ class IssueTracker(Server):
         """Children always come first; what blocks an issue matters only if it is really done."""
         before = self.issues.where(parent=issue.issue_key)
         if outcome == "done":
-            before += [self.issues.get(link.issue_key) for link in self.links.where(other_key=issue.issue_key, kind="blocks")]
+            before += map(self.issues.get, self._blockers(issue.issue_key))
         waiting = ", ".join(i.issue_key for i in before if not i.resolution)
         require(not waiting, "failed_precondition", f"{issue.issue_key} waits for {waiting}: resolve that first")
 
@@ -464,6 +319,26 @@ class IssueTracker(Server):
         workflow = self.projects.get(issue.project_key).workflow
         return [t for t in self.transitions.where(workflow=workflow) if issue.status in t.from_statuses]
 
-    def _blocks(self, first: IssueId, last: IssueId) -> bool:
-        blocked = [link.other_key for link in self.links.where(issue_key=first, kind="blocks")]
-        return last in blocked or any(self._blocks(key, last) for key in blocked)
+    def _opened(self, issue: Issue, status: Status) -> Issue:
+        """An issue taken to an open status; out of a sprint that is over it goes to the backlog, and no parent is done before it."""
+        parent = self.issues.get(issue.parent) if issue.parent else None
+        settled = parent is not None and parent.resolution
+        require(not settled, "failed_precondition", f"{issue.parent}, of which {issue.issue_key} is a part, is done: reopen that first")
+        over = issue.sprint_id and self.sprints.get(issue.sprint_id).status == "closed"
+        sprint_id = None if over else issue.sprint_id
+        return self.issues.update(issue.issue_key, status=status, resolution=None, resolved=None, sprint_id=sprint_id)
+
+    def _line(self, sprint: Sprint) -> SprintLine:
+        issues = [i.issue_key for i in self.issues.where(sprint_id=sprint.sprint_id)]
+        return SprintLine(**asdict(sprint), issues=issues)
+
+    def _links_of(self, issue_key: IssueId) -> list[Link]:
+        return [*self.links.where(issue_key=issue_key), *self.links.where(other_key=issue_key)]
+
+    def _blockers(self, issue_key: IssueId) -> list[IssueId]:
+        return [link.issue_key for link in self.links.where(other_key=issue_key, kind="blocks")]
+
+    def _waits(self, issue_key: IssueId, other_key: IssueId) -> bool:
+        """Whether an issue cannot be done before another, by way of blockers and of parts."""
+        before = [*self._blockers(issue_key), *(child.issue_key for child in self.issues.where(parent=issue_key))]
+        return other_key in before or any(self._waits(key, other_key) for key in before)

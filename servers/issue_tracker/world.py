@@ -1,22 +1,16 @@
 """One company's tracker: three software projects with their sprints, a support queue, an archived project, and people with a namesake."""
 
-from datetime import timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
+import msgspec
+
 from prove.servers.maker import Maker
-from servers.issue_tracker.tools import (
-    FIRST_STATUS,
-    RESOLVED,
-    Comment,
-    Issue,
-    IssueTracker,
-    Link,
-    Project,
-    Sprint,
-    Transition,
-    User,
-    Worklog,
-)
+
+from .records import CLOSES_AFTER, ESTIMATED, FIRST_STATUS, RESOLVED, Comment, Issue, Link, Project, Sprint, Transition, User, Worklog
+from .tools import IssueTracker
+
+WORKDAY = 8 * 60  # minutes that anybody logs for one day
 
 STEPS = {  # workflow -> name, from, to
     "software": (
@@ -114,23 +108,39 @@ def _project(tracker: IssueTracker, make: Maker, key: str, name: str, workflow: 
     return tracker.projects.add(Project(key, name, workflow, lead, everyone, archived, make.between(20, 400)))
 
 
+class Plan(msgspec.Struct):
+    """An issue of which everything is known but its number: numbers follow the time of creation."""
+
+    kind: str
+    summary: str
+    created: datetime
+    status: str
+    parent: "Plan | None" = None
+    sprint: Sprint | None = None
+
+
 def _software_project(tracker: IssueTracker, make: Maker, key: str, running: bool) -> None:
     name, components = PROJECTS[key]
     project = _project(tracker, make, key, name, "software")
     kinds = {"bug": FAULTS, "task": CHORES, "story": WISHES}
     ideas = [(kind, text.format(c)) for kind, texts in kinds.items() for text in texts for c in components]
-    ideas = make.shuffled(ideas)[:36]
-    epics = [_issue(tracker, make, key, "epic", THEMES[i].format(c), 190 - i).issue_key for i, c in enumerate(make.some(components, 3))]
-    sprints = _sprints(tracker, make, project, running)
+    ideas = make.shuffled(make.some(ideas, 36))
+    epics = [Plan("epic", THEMES[i].format(c), _some_time(make, 190 - i), "to_do") for i, c in enumerate(make.some(components, 3))]
+    plans, sprints = list(epics), _sprints(tracker, make, project, running)
     for i, (kind, summary) in enumerate(ideas):  # oldest first: done long ago, then in a sprint, then in the backlog
         sprint = sprints[i // 8] if i < 24 else None
         parent = make.pick(epics) if make.chance(0.3) else None
-        planned = sprint.sprint_id if sprint else None
-        made = _issue(tracker, make, key, kind, summary, 160 - i * 4, _status_in(make, sprint), parent=parent, sprint_id=planned)
-        if i % 9 == 5 and made.status in ("to_do", "in_progress"):
+        plan = Plan(kind, summary, _some_time(make, 160 - i * 4), _status_in(make, sprint), parent, sprint)
+        plans.append(plan)
+        if i % 9 == 5 and plan.status in ("to_do", "in_progress"):
             for part in make.some(PARTS, 2):
                 status = make.pick(("to_do", "in_progress", "done"))
-                _issue(tracker, make, key, "subtask", f"{part}: {summary[0].lower()}{summary[1:]}", 1, status, parent=made.issue_key)
+                plans.append(Plan("subtask", f"{part}: {summary[0].lower()}{summary[1:]}", _some_time(make, 1), status, plan))
+    _file(tracker, make, project, plans)
+
+
+def _some_time(make: Maker, age: int) -> datetime:
+    return make.moment(-age, make.between(8, 17), make.between(0, 59))
 
 
 def _sprints(tracker: IssueTracker, make: Maker, project: Project, running: bool) -> list[Sprint]:
@@ -155,59 +165,81 @@ def _status_in(make: Maker, sprint: Sprint | None) -> str:
 
 
 def _support_project(tracker: IssueTracker, make: Maker) -> None:
-    _project(tracker, make, "SUP", "Customer Support", "support")
+    project = _project(tracker, make, "SUP", "Customer Support", "support")
     ideas = [(kind, text.format(s)) for kind, texts in (("incident", OUTAGES), ("request", REQUESTS)) for text in texts for s in SUPPORTED]
+    plans = []
     for i, (kind, summary) in enumerate(make.shuffled(ideas)[:30]):
         statuses = ("closed",) if i < 8 else ("resolved",) if i < 13 else ("open", "in_progress", "waiting_for_customer")
         age = 120 - i * 12 if i < 8 else 1 + (30 - i) // 6
-        _issue(tracker, make, "SUP", kind, summary[0].upper() + summary[1:], age, make.pick(statuses))
+        plans.append(Plan(kind, summary, _some_time(make, age), make.pick(statuses)))
+    _file(tracker, make, project, plans)
 
 
 def _archived_project(tracker: IssueTracker, make: Maker) -> None:
-    _project(tracker, make, "LEG", "Legacy Importer", "software", archived=True)
-    for i, chore in enumerate(make.some(CHORES, 5)):
-        _issue(tracker, make, "LEG", "task", chore.format("old importer"), 300 - i, make.pick(("done", "to_do")))
-    _project(tracker, make, "HR", "People Office", "support", mine=False)
-    for request in ("Order a laptop for the new colleague", "Update the holiday calendar", "Renew the language course"):
-        _issue(tracker, make, "HR", "request", request, 3, "open")
+    project = _project(tracker, make, "LEG", "Legacy Importer", "software", archived=True)
+    chores = [chore.format("old importer") for chore in make.some(CHORES, 5)]
+    _file(tracker, make, project, [Plan("task", c, _some_time(make, 300 - i), make.pick(("done", "to_do"))) for i, c in enumerate(chores)])
+    project = _project(tracker, make, "HR", "People Office", "support", mine=False)
+    requests = ("Order a laptop for the new colleague", "Update the holiday calendar", "Renew the language course")
+    _file(tracker, make, project, [Plan("request", request, _some_time(make, 3), "open") for request in requests])
 
 
-def _issue(tracker: IssueTracker, make: Maker, key: str, kind: str, summary: str, age: int, status: str = "to_do", **more: Any) -> Issue:
-    project = tracker.projects.get(key)
-    number = project.issues_so_far + 1
-    tracker.projects.update(key, issues_so_far=number)
-    created = make.moment(-age, make.between(8, 17), make.between(0, 59))
+def _file(tracker: IssueTracker, make: Maker, project: Project, plans: list[Plan]) -> None:
+    """Number the issues of a project as they came in, a parent before its children."""
     active = [u for u in project.members if tracker.users.get(u).active]
-    reporter, assignee = make.pick([*project.members, *project.members[:1] * 3]), make.pick(active)
-    idle = kind == "epic" or (status in FIRST_STATUS.values() and make.chance(0.5))
-    watchers = list(dict.fromkeys([reporter, *make.some(active, make.between(0, 2))]))
-    if kind in ("story", "bug", "task") and make.chance(0.8):
-        more["points"] = make.pick((1, 2, 3, 5, 8, 13))
-    if status in RESOLVED:
-        more["resolution"] = make.pick(("done", "done", "done", "wont_do", "duplicate"))
-        more["resolved"] = min(created + timedelta(days=make.between(1, 9)), make.start - timedelta(hours=2))
-    body, priority, labels = make.pick(BODIES[kind]), make.pick(PRIORITIES), make.some(LABELS, make.pick((0, 0, 1, 2)))
-    told = (key, kind, summary[0].upper() + summary[1:], body, status, priority, reporter, created, watchers)
-    return tracker.issues.add(Issue(f"{key}-{number}", *told, assignee=None if idle else assignee, labels=labels, **more))
+    keys: dict[int, str] = {}
+    for plan in sorted(plans, key=lambda p: p.created):
+        keys[id(plan)] = key = tracker._next_key(tracker.projects.get(project.project_key))
+        kind, status, created = plan.kind, plan.status, plan.created
+        reporter, assignee = make.pick([*project.members, *project.members[:1] * 3]), make.pick(active)
+        idle = kind == "epic" or (status in FIRST_STATUS.values() and make.chance(0.5))
+        watchers = list(dict.fromkeys([reporter, *make.some(active, make.between(0, 2))]))
+        more: dict[str, Any] = {"parent": keys[id(plan.parent)] if plan.parent else None}
+        more["sprint_id"] = plan.sprint.sprint_id if plan.sprint else None
+        if kind in ESTIMATED and make.chance(0.8):
+            more["points"] = make.pick((1, 2, 3, 5, 8, 13))
+        if status in RESOLVED:
+            more["resolution"] = make.pick(("done", "done", "done", "wont_do", "duplicate"))
+            more["resolved"] = _resolved(make, plan)
+        body, priority, labels = make.pick(BODIES[kind]), make.pick(PRIORITIES), sorted(make.some(LABELS, make.pick((0, 0, 1, 2))))
+        summary = plan.summary[0].upper() + plan.summary[1:]
+        told = (project.project_key, kind, summary, body, status, priority, reporter, created, watchers)
+        tracker.issues.add(Issue(key, *told, assignee=None if idle else assignee, labels=labels, **more))
+
+
+def _resolved(make: Maker, plan: Plan) -> datetime:
+    """In its sprint while that ran, or else some days after it was reported; in any case before now."""
+    latest = make.start - timedelta(hours=2)
+    if plan.sprint and plan.sprint.starts:
+        day = plan.sprint.starts + timedelta(days=make.between(0, 12))
+        return min(datetime.combine(day, latest.time(), latest.tzinfo) + timedelta(minutes=make.between(60, 500)), latest)
+    return min(plan.created + timedelta(days=make.between(1, 9)), latest)
 
 
 def _talk_and_work(tracker: IssueTracker, make: Maker) -> None:
+    """Comments in the order in which they were written, and a work log in which nobody's day is too long."""
+    said: list[tuple[datetime, str, str, str]] = []
+    days: dict[tuple[str, date], int] = {}
     for issue in list(tracker.issues):
-        hours = (make.start - issue.created) // timedelta(hours=1)
+        end = min((issue.resolved or make.start) + CLOSES_AFTER, make.start) if issue.status == "closed" else make.start
+        hours = (end - issue.created) // timedelta(hours=1)
         members = tracker.projects.get(issue.project_key).members
         for i, text in enumerate(make.some(TALK, make.pick((0, 0, 1, 1, 2, 3)))):
-            written = issue.created + timedelta(hours=hours * (i + 1) // 5)
-            tracker.comments.add(Comment(tracker.comments.mint(), issue.issue_key, make.pick(members), text, written))
+            said.append((issue.created + timedelta(hours=hours * (i + 1) // 5), issue.issue_key, make.pick(members), text))
         if issue.status not in FIRST_STATUS.values() and issue.kind != "epic" and make.chance(0.6):
-            _log(tracker, make, issue, hours // 24)
+            _log(tracker, make, issue, issue.resolved or make.start, days)
+    for written, key, author, text in sorted(said):
+        tracker.comments.add(Comment(tracker.comments.mint(), key, author, text, written))
 
 
-def _log(tracker: IssueTracker, make: Maker, issue: Issue, days: int) -> None:
-    minutes = make.between(15, 300, 15)
-    day = make.day(-make.between(0, min(days, 20)))
-    author = issue.assignee or issue.reporter
-    tracker.worklogs.add(Worklog(tracker.worklogs.mint(), issue.issue_key, author, minutes, day, make.pick(WORK)))
-    tracker.issues.update(issue.issue_key, minutes_logged=minutes)
+def _log(tracker: IssueTracker, make: Maker, issue: Issue, until: datetime, days: dict[tuple[str, date], int]) -> None:
+    """What the assignee did on one day, up to three weeks before the issue was resolved, or before now."""
+    author, minutes = issue.assignee or issue.reporter, make.between(15, 300, 15)
+    day = until.date() - timedelta(days=make.between(0, min((until - issue.created).days, 20)))
+    if days.setdefault((author, day), 0) + minutes <= WORKDAY:
+        days[author, day] += minutes
+        tracker.worklogs.add(Worklog(tracker.worklogs.mint(), issue.issue_key, author, minutes, day, make.pick(WORK)))
+        tracker.issues.update(issue.issue_key, minutes_logged=minutes)
 
 
 def _links(tracker: IssueTracker, make: Maker) -> None:

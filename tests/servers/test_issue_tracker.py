@@ -122,3 +122,193 @@ def test_a_resolved_support_issue_is_closed_for_good_after_five_days(session):
     session.advance(hours=1)
     assert session.call("get_issue", {"issue_key": key}).value["issue"]["status"] == "closed"
     assert session.call("add_comment", {"issue_key": key, "text": "Again!"}).code == "failed_precondition"
+
+
+def at(session, tool, **arguments):
+    return session.call(tool, arguments)
+
+
+def issue(session, key):
+    return at(session, "get_issue", issue_key=key).value["issue"]
+
+
+def closed_and_open(session):
+    """A support issue that is closed for good, and one that is not."""
+    found = {i.status: i.issue_key for i in session.servers["issue_tracker"].issues.where(project_key="SUP")}
+    return found["closed"], found["open"]
+
+
+def test_a_closed_issue_is_followed_up_by_a_new_one_that_is_linked_to_it(session):
+    closed, _ = closed_and_open(session)
+    refused = at(session, "add_comment", issue_key=closed, text="Again!")
+    assert "create a new issue and link it" in refused.text
+    new = create(session, "SUP", "incident")
+    assert at(session, "link_issues", issue_key=new, kind="relates_to", other_key=closed).ok
+    assert at(session, "link_issues", issue_key=closed, kind="causes", other_key=new).ok
+    other_closed = at(session, "search_issues", project_key="SUP", status="closed").value["items"]
+    pair = [i["issue_key"] for i in other_closed[:2]]
+    assert at(session, "link_issues", issue_key=pair[0], kind="relates_to", other_key=pair[1]).code == "failed_precondition"
+
+
+def test_nothing_can_block_what_is_resolved_already(session, project):
+    done, blocker = create(session, project), create(session, project)
+    step(session, done, "Finish")
+    refused = at(session, "link_issues", issue_key=blocker, kind="blocks", other_key=done)
+    assert (refused.code, "relates_to" in refused.text) == ("failed_precondition", True)
+    assert at(session, "link_issues", issue_key=blocker, kind="relates_to", other_key=done).ok
+
+
+def test_a_parent_does_not_wait_for_its_own_part(session, project):
+    story = create(session, project, "story")
+    part = create(session, project, "subtask", parent=story)
+    assert at(session, "link_issues", issue_key=story, kind="blocks", other_key=part).code == "conflict"
+    assert at(session, "link_issues", issue_key=part, kind="blocks", other_key=story).ok
+
+
+def test_a_part_is_reopened_after_what_it_is_a_part_of(session, project):
+    story = create(session, project, "story")
+    part = create(session, project, "subtask", parent=story)
+    step(session, part, "Finish")
+    step(session, story, "Finish")
+    refused = step(session, part, "Put back")
+    assert (refused.code, f"{story}, of which" in refused.text) == ("failed_precondition", True)
+    assert step(session, story, "Put back").ok
+    assert step(session, part, "Put back").ok
+
+
+def test_what_is_reopened_after_its_sprint_goes_to_the_backlog(session, project):
+    sprint = at(session, "create_sprint", project_key=project, name="One").value["sprint_id"]
+    key, tomorrow = create(session, project), session.servers["issue_tracker"].today.replace(year=2027).isoformat()
+    at(session, "add_issue_to_sprint", issue_key=key, sprint_id=sprint)
+    at(session, "start_sprint", sprint_id=sprint, last_day=tomorrow)
+    step(session, key, "Finish")
+    at(session, "complete_sprint", sprint_id=sprint)
+    assert issue(session, key)["sprint_id"] == sprint
+    step(session, key, "Put back")
+    assert issue(session, key)["sprint_id"] is None
+
+
+def test_the_work_log_can_be_read_with_its_days_and_notes_newest_first(session, project):
+    key = create(session, project)
+    session.advance(days=2)
+    today, created = session.servers["issue_tracker"].today.isoformat(), issue(session, key)["created"][:10]
+    for note, minutes, day in (("tests", 30, {"day": today}), ("analysis", 45, {"day": created}), ("call", 15, {})):
+        at(session, "log_work", issue_key=key, minutes=minutes, note=note, **day)
+    seen = at(session, "get_issue", issue_key=key).value
+    assert [(w["note"], w["minutes"], w["day"]) for w in seen["work"]] == [
+        ("call", 15, today),
+        ("tests", 30, today),
+        ("analysis", 45, created),
+    ]
+    assert seen["issue"]["minutes_logged"] == 90
+
+
+@pytest.mark.parametrize("day", ["1950-01-01", "2199-12-31"])
+def test_work_is_logged_between_the_creation_of_the_issue_and_today(session, project, day):
+    key = create(session, project)
+    assert not at(session, "log_work", issue_key=key, minutes=30, day=day).ok
+    today = session.servers["issue_tracker"].today.isoformat()
+    assert at(session, "log_work", issue_key=key, minutes=30, day=today).ok  # the day of its creation
+
+
+def test_issues_are_found_by_kind_and_newest_first_also_within_one_moment(session, project):
+    made = [create(session, project, "bug") for _ in range(3)]
+    found = at(session, "search_issues", project_key=project, kind="bug").value["items"]
+    assert [i["issue_key"] for i in found[:3]] == made[::-1]
+    assert {i["kind"] for i in found} == {"bug"}
+    texts = [at(session, "add_comment", issue_key=made[0], text=t).value["text"] for t in ("first", "second")]
+    assert [c["text"] for c in at(session, "list_comments", issue_key=made[0]).value["items"]] == texts[::-1]
+
+
+def test_all_issues_and_sprints_that_are_counted_can_be_reached(session, project):
+    seen, total = [], 1
+    while len(seen) < total:
+        found = at(session, "search_issues", offset=len(seen)).value
+        total = found["total"]
+        seen += [i["issue_key"] for i in found["items"]]
+    assert sorted(seen) == sorted(session.servers["issue_tracker"].issues.keys())
+    first = at(session, "list_sprints", limit=1).value
+    assert at(session, "list_sprints", limit=1, offset=1).value["items"] != first["items"]
+
+
+def test_a_sprint_shows_the_issues_planned_into_it(session, project):
+    sprint = at(session, "create_sprint", project_key=project, name="One").value["sprint_id"]
+    key = create(session, project)
+    at(session, "add_issue_to_sprint", issue_key=key, sprint_id=sprint)
+    newest = at(session, "list_sprints", project_key=project).value["items"][0]
+    assert (newest["sprint_id"], newest["issues"]) == (sprint, [key])
+
+
+def test_labels_are_a_set(session, project):
+    key = create(session, project)
+    assert at(session, "update_issue", issue_key=key, labels=["security", "a", "security"]).value["labels"] == ["a", "security"]
+    other = session.fork()
+    at(other, "update_issue", issue_key=key, labels=["a", "security"])
+    assert other.digest() == session.digest()
+
+
+def test_only_stories_tasks_and_bugs_are_estimated(session, project):
+    epic, bug = create(session, project, "epic"), create(session, project, "bug")
+    assert at(session, "update_issue", issue_key=epic, points=8).code == "invalid_argument"
+    assert at(session, "update_issue", issue_key=bug, points=8).value["points"] == 8
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\t\n"])
+def test_blank_text_is_no_comment_and_no_summary(session, project, text):
+    key = create(session, project)
+    assert at(session, "add_comment", issue_key=key, text=text).code == "invalid_argument"
+    assert at(session, "create_issue", project_key=project, kind="task", summary=text).code == "invalid_argument"
+    assert at(session, "create_sprint", project_key=project, name=text).code == "invalid_argument"
+
+
+def test_the_names_of_a_projects_sprints_differ_by_more_than_case_and_space(session, project):
+    at(session, "create_sprint", project_key=project, name="Bug Bash")
+    assert at(session, "create_sprint", project_key=project, name=" bug BASH ").code == "conflict"
+
+
+def test_a_resolved_support_issue_is_taken_back_within_five_days_and_then_waits_five_more(session):
+    key = create(session, "SUP", "request")
+    at(session, "assign_issue", issue_key=key, assignee=me(session))
+    step(session, key, "Pick up")
+    step(session, key, "Resolve")
+    session.advance(days=4)
+    step(session, key, "Pick up")
+    step(session, key, "Resolve")
+    session.advance(days=4)
+    assert issue(session, key)["status"] == "resolved"
+    session.advance(days=40)
+    assert issue(session, key)["status"] == "closed"
+
+
+def test_filters_by_what_is_not_there_are_refused(session):
+    for filters in ({"project_key": "NO"}, {"assignee": "USR-1"}):
+        assert at(session, "search_issues", **filters).code == "not_found"
+    assert at(session, "list_sprints", project_key="NO").code == "not_found"
+
+
+def test_advice_followed_to_the_letter_works(session, project):
+    """Each refusal says what to do first; done, the call succeeds."""
+    key, blocker = create(session, project), create(session, project)
+    assert "assign it first" in step(session, key, "Start progress").text
+    at(session, "assign_issue", issue_key=key, assignee=me(session))
+    assert step(session, key, "Start progress").ok
+    step(session, key, "Send to review")
+    at(session, "link_issues", issue_key=blocker, kind="blocks", other_key=key)
+    assert f"waits for {blocker}: resolve that first" in step(session, key, "Finish").text
+    step(session, blocker, "Finish")
+    assert step(session, key, "Finish").ok
+    first, second = (at(session, "create_sprint", project_key=project, name=n).value["sprint_id"] for n in ("One", "Two"))
+    assert "reopen it first" in at(session, "add_issue_to_sprint", issue_key=key, sprint_id=first).text
+    step(session, key, "Put back")
+    assert at(session, "add_issue_to_sprint", issue_key=key, sprint_id=first).ok
+    last_day = session.servers["issue_tracker"].today.replace(year=2027).isoformat()
+    assert "add issues to it first" in at(session, "start_sprint", sprint_id=second, last_day=last_day).text
+    at(session, "add_issue_to_sprint", issue_key=blocker, sprint_id=second)
+    step(session, blocker, "Put back")
+    at(session, "add_issue_to_sprint", issue_key=blocker, sprint_id=second)
+    at(session, "start_sprint", sprint_id=first, last_day=last_day)
+    assert (
+        f"{first} of {project} is still active: complete it first" in at(session, "start_sprint", sprint_id=second, last_day=last_day).text
+    )
+    at(session, "complete_sprint", sprint_id=first)
+    assert at(session, "start_sprint", sprint_id=second, last_day=last_day).ok
