@@ -1,9 +1,16 @@
-"""A city of some thirty kitchens, and a customer with a past: deliveries on the way, carts half full, codes that ran out."""
+"""A city of some thirty kitchens, and a customer with a past: deliveries on the way, carts half full, codes that ran out.
 
+The past is lived by the server's own tools, with a clock that moves.
+"""
+
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 from prove.servers.maker import Maker
-from servers.food_delivery.tools import Address, Courier, FoodDelivery, MenuItem, Order, OrderItem, Promo, Restaurant, Trip
+
+from .records import Address, Courier, MenuItem, Order, Promo, Restaurant
+from .tools import FoodDelivery
 
 CENTRE = (51.4545, -2.5879)
 NEIGHBOURHOODS = {  # metres north and east of the centre
@@ -158,6 +165,8 @@ MENUS = {  # cuisine -> name, section, usual price, description, diets, allergen
 }  # fmt: skip
 NOTES = ("no onions", "extra spicy", "sauce on the side", "well done, please")
 
+Step = tuple[datetime, Callable[[], None]]  # what the customer did, and when
+
 
 def populate(food: FoodDelivery, make: Maker) -> None:
     for label, neighbourhood in ADDRESSES:
@@ -171,8 +180,8 @@ def populate(food: FoodDelivery, make: Maker) -> None:
         vehicle = make.pick(("bicycle", "bicycle", "scooter", "car"))
         food.couriers.add(Courier(food.couriers.mint(), make.person(), vehicle, f"07700 900{make.digits(3)}"))
     _promos(food, make)
-    _past(food, make)
-    _today(food, make)
+    _live(food, make)
+    _sell_out(food, make)
 
 
 def _place(make: Maker, neighbourhood: str) -> tuple[float, float]:
@@ -202,7 +211,7 @@ def _restaurant(food: FoodDelivery, make: Maker, name: str, cuisine: str, neighb
     for dish, section, usual_price, description, diets, allergens, calories in make.some(MENUS[cuisine], make.between(8, 10)):
         price = usual_price + make.between(-80, 120, 10)
         ids = food.menu_items.mint(), restaurant.restaurant_id
-        food.menu_items.add(MenuItem(*ids, dish, section, price, description, diets, allergens, calories, make.chance(0.93)))
+        food.menu_items.add(MenuItem(*ids, dish, section, price, description, diets, allergens, calories, available=True))
 
 
 def _promos(food: FoodDelivery, make: Maker) -> None:
@@ -220,6 +229,27 @@ def _promos(food: FoodDelivery, make: Maker) -> None:
         food.promos.add(promo)
 
 
+def _live(food: FoodDelivery, make: Maker) -> None:
+    """Two months of dinners, and this morning: orders in every stage, and carts."""
+    near, open_now = _near(food, open_now=False), make.shuffled(_near(food, open_now=True))
+    busy, waiting = open_now[:4], open_now[4:9]
+    steps = [*_dinners(food, make, [r for r in near if r not in waiting]), *_on_the_way(food, make, busy), *_carts(food, make, waiting)]
+    if late := [r for r in near if r.name in LATE]:  # open for dinner only
+        steps.append((make.moment(-1, 23), partial(_fill, food, make, make.pick(late), 3)))
+    for moment, step in sorted(steps, key=lambda s: s[0]):
+        _live_until(food, moment)
+        step()
+    _live_until(food, make.start)
+
+
+def _live_until(food: FoodDelivery, moment: datetime) -> None:
+    """Let time pass, as a session does."""
+    while (due := food.due()) and due <= moment:
+        food.clock.now = due
+        food.elapse()
+    food.clock.now = moment
+
+
 def _near(food: FoodDelivery, open_now: bool) -> list[Restaurant]:
     """Kitchens that deliver to the customer's home."""
     home = next(iter(food.addresses)).address_id
@@ -227,46 +257,80 @@ def _near(food: FoodDelivery, open_now: bool) -> list[Restaurant]:
     return [r for r in food.restaurants if r.restaurant_id in reached]
 
 
-def _fill(food: FoodDelivery, make: Maker, restaurant: Restaurant, opened: datetime, dishes: int, code: str | None = None) -> Order:
-    """A cart with some of a restaurant's dishes; the amounts are the server's own arithmetic."""
-    home = next(iter(food.addresses)).address_id
-    cart = food.orders.add(Order(food.orders.mint(), restaurant.restaurant_id, restaurant.name, home, "cart", opened, code))
-    menu = [d for d in food.menu_items.where(restaurant_id=restaurant.restaurant_id) if d.available]
-    for dish in make.some(menu, dishes):
-        quantity = 1 if dishes == 1 else make.between(1, 2)
-        item = (food.order_items.mint(), cart.order_id, dish.menu_item_id, dish.name, quantity, dish.price)
-        food.order_items.add(OrderItem(*item, make.pick(NOTES) if make.chance(0.2) else ""))
-    return food.recount(cart.order_id)
+def _dinners(food: FoodDelivery, make: Maker, kitchens: list[Restaurant]) -> list[Step]:
+    """Some were rated the next morning; one was called off at once, one when the kitchen had begun."""
+    steps: list[Step] = []
+    for ago in (58, 47, 40, 33, 25, 19, 14, 12, 6, 3, 1):
+        kitchen, opened = make.pick(kitchens), make.moment(-ago, make.between(17, 20), make.between(0, 45))
+        code = {58: "THANKYOU", 40: "TENOFF40"}.get(ago)
+        steps += _ordered(food, make, kitchen, opened, opened + timedelta(minutes=make.between(3, 12)), code)
+        if ago in (40, 14):
+            steps.append((steps[-1][0] + timedelta(minutes=6 if ago == 40 else 1), partial(_call_off, food, kitchen)))
+        elif make.chance(0.4):
+            steps.append((make.moment(1 - ago, 7), partial(_rate, food, make)))
+    return steps
 
 
-def _send(food: FoodDelivery, make: Maker, order: Order, status: str, times: list[datetime]) -> None:
-    """Make a cart an order whose kitchen starts, courier leaves and food arrives at these times."""
-    tip = make.pick((0, 0, 200, 300, 500))
-    food.orders.update(order.order_id, status=status, tip=tip, total=order.total + tip, arrives=times[-1])
-    food.trips.add(Trip(order.order_id, make.pick(list(food.couriers)).courier_id, *times))
+def _on_the_way(food: FoodDelivery, make: Maker, kitchens: list[Restaurant]) -> list[Step]:
+    """This morning's orders: one was just placed, one is in the kitchen, two have left it."""
+    steps: list[Step] = []
+    for number, kitchen in enumerate(kitchens):
+        minutes = (1, make.between(4, kitchen.preparation), kitchen.preparation + 3, kitchen.preparation + 4)[number]
+        placed = make.start - timedelta(minutes=minutes)
+        steps += _ordered(food, make, kitchen, placed - timedelta(minutes=make.between(2, 9)), placed)
+    return steps
 
 
-def _past(food: FoodDelivery, make: Maker) -> None:
-    """Two months of dinners, some rated; one was called off."""
-    kitchens = _near(food, open_now=False)
-    for ago in (58, 47, 33, 25, 19, 12, 6, 3, 1):
-        opened = make.moment(-ago, make.between(17, 20), make.between(0, 59))
-        order = _fill(food, make, make.pick(kitchens), opened, make.between(2, 4), "THANKYOU" if ago == 58 else None)
-        _send(food, make, order, "delivered", [opened + timedelta(minutes=m) for m in (2, 25, make.between(35, 55))])
-        if make.chance(0.4):
-            food.orders.update(order.order_id, stars=make.between(2, 5), comment=make.pick(("", "Lovely food, and still hot.")))
-    called_off = _fill(food, make, make.pick(kitchens), make.moment(-14, 19), 2)
-    food.orders.update(called_off.order_id, status="cancelled", refunded=called_off.total)
+def _carts(food: FoodDelivery, make: Maker, kitchens: list[Restaurant]) -> list[Step]:
+    """Three that are ready to be ordered, some with a code on the first, one too small, one forgotten and empty."""
+    codes = ("LUNCH20" if make.chance(0.4) else None, None, None, None, None)
+    carts = zip(kitchens, ((0, 4), (0, 5), (-1, 4), (0, 1), (-2, 0)), codes, strict=False)
+    return [(make.moment(ago, 8, 40), partial(_fill, food, make, kitchen, dishes, code)) for kitchen, (ago, dishes), code in carts]
 
 
-def _today(food: FoodDelivery, make: Maker) -> None:
-    """This morning's orders, in every stage, and carts: three ready to be ordered, one too small, one forgotten and empty."""
-    stages = (("placed", 1, 26, 40), ("preparing", -12, 9, 26), ("out_for_delivery", -33, -4, 14), ("out_for_delivery", -41, -2, 19))
-    carts = ((0, 4), (0, 5), (-1, 4), (0, 1), (-2, 0))  # opened how many days ago, with how many dishes
-    kitchens = make.shuffled(_near(food, open_now=True))
-    for restaurant, (status, *minutes) in zip(kitchens, stages, strict=False):
-        times = [make.start + timedelta(minutes=m) for m in minutes]
-        _send(food, make, _fill(food, make, restaurant, times[0] - timedelta(minutes=2), make.between(2, 3)), status, times)
-    for restaurant, (ago, dishes) in zip(kitchens[len(stages) :], carts, strict=False):
-        _fill(food, make, restaurant, make.moment(ago, 8, 40), dishes)
-    _fill(food, make, make.pick([r for r in food.restaurants if r.name in LATE]), make.moment(-1, 23), 3)  # open for dinner only
+def _ordered(
+    food: FoodDelivery, make: Maker, kitchen: Restaurant, opened: datetime, placed: datetime, code: str | None = None
+) -> list[Step]:
+    fill, place = partial(_fill, food, make, kitchen, make.between(2, 4), code), partial(_place_order, food, make, kitchen)
+    return [(opened, fill), (placed, place)]
+
+
+def _fill(food: FoodDelivery, make: Maker, kitchen: Restaurant, dishes: int, code: str | None = None) -> None:
+    """A cart of so many dishes, and more while it lacks something for the restaurant's minimum; with one dish or none it stays small."""
+    menu = make.shuffled(food.menu_items.where(restaurant_id=kitchen.restaurant_id))
+    if dishes < 2:
+        cheapest = food.add_item(min(menu, key=lambda d: d.price).menu_item_id)
+        if not dishes:
+            food.remove_item(cheapest.order_item_id)
+        return
+    wanted = max(kitchen.minimum_order, food.promos.get(code).minimum if code else 0)
+    for number, dish in enumerate(menu):
+        if number < dishes or _cart(food, kitchen).subtotal < wanted:
+            food.add_item(dish.menu_item_id, make.between(1, 2), make.pick(NOTES) if make.chance(0.2) else "")
+    if code:
+        food.apply_promo(_cart(food, kitchen).order_id, code)
+
+
+def _cart(food: FoodDelivery, kitchen: Restaurant) -> Order:
+    return food.orders.where(status="cart", restaurant_id=kitchen.restaurant_id)[0]
+
+
+def _place_order(food: FoodDelivery, make: Maker, kitchen: Restaurant) -> None:
+    food.place_order(_cart(food, kitchen).order_id, make.pick((0, 0, 200, 300, 500)))
+
+
+def _call_off(food: FoodDelivery, kitchen: Restaurant) -> None:
+    food.cancel_order(food.orders.where(restaurant_id=kitchen.restaurant_id)[-1].order_id)
+
+
+def _rate(food: FoodDelivery, make: Maker) -> None:
+    last = food.orders.where(status="delivered")[-1]
+    food.rate_order(last.order_id, make.between(2, 5), make.pick(("", "Lovely food, and still hot.")))
+
+
+def _sell_out(food: FoodDelivery, make: Maker) -> None:
+    """Some dishes are gone today, a few of them for good."""
+    for dish in food.menu_items:
+        if make.chance(0.07):
+            back = make.day(make.between(1, 5)) if make.chance(0.7) else None
+            food.menu_items.update(dish.menu_item_id, available=False, back=back)
