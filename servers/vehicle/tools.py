@@ -1,201 +1,27 @@
 """One connected car. What it lets its driver do depends on what it is doing; as time passes it burns fuel and follows its route."""
 
-from datetime import date, timedelta
-from math import ceil, sqrt
-from typing import Annotated, Literal, NewType, TypeVar
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
 
-from prove.servers import (
-    Day,
-    Latitude,
-    Limit,
-    Longitude,
-    Meta,
-    Moment,
-    Page,
-    Query,
-    Record,
-    Server,
-    given,
-    matches,
-    page,
-    read,
-    require,
-    table,
-    write,
-)
+from msgspec.structs import asdict
 
-PlaceId = NewType("PlaceId", str)
-ServiceCenterId = NewType("ServiceCenterId", str)
-AppointmentId = NewType("AppointmentId", str)
-TripId = NewType("TripId", str)
+from prove.servers import Day, Limit, Offset, Page, Query, Server, given, matches, newest, page, read, require, table, write
 
-Gear = Annotated[Literal["park", "reverse", "neutral", "drive"], Meta(description="a position of the gear selector")]
-Pedal = Annotated[Literal["pressed", "released"], Meta(description="whether the brake pedal is held down")]
-ParkingBrake = Annotated[Literal["engaged", "released"], Meta(description="whether the parking brake holds the car")]
-Speed = Annotated[int, Meta(ge=30, le=140, description="a cruising speed in km/h")]
-Door = Annotated[
-    Literal["driver", "passengers", "trunk", "all"], Meta(description="the driver's door, the other three, the trunk, or all of them")
-]
-Lock = Annotated[Literal["locked", "unlocked"], Meta(description="whether a door is locked")]
-Window = Annotated[Literal["driver", "passenger", "rear_left", "rear_right"], Meta(description="which window, by the seat beside it")]
-Openness = Annotated[int, Meta(ge=0, le=100, description="how far open in percent, 0 closed and 100 fully open")]
-ClimateMode = Annotated[Literal["off", "auto", "heat", "cool", "defrost"], Meta(description="what the climate control does")]
-CabinTemperature = Annotated[
-    float, Meta(ge=16, le=28, multiple_of=0.5, description="a cabin temperature in degrees Celsius, in steps of 0.5")
-]
-FanLevel = Annotated[int, Meta(ge=1, le=7, description="how strongly the fan blows, 1 to 7")]
-Headlights = Annotated[Literal["off", "auto", "low_beam", "high_beam"], Meta(description="how the headlights are set")]
-Liters = Annotated[int, Meta(ge=1, le=80, description="an amount of fuel in liters")]
-PlaceCategory = Annotated[
-    Literal["fuel_station", "restaurant", "hotel", "supermarket", "parking", "hospital", "attraction", "contact", "service_center"],
-    Meta(description="what sort of place; contact is the home of somebody the driver knows"),
-]
-ServiceKind = Annotated[
-    Literal["oil_change", "tires", "brakes", "battery", "air_conditioning", "inspection"],
-    Meta(description="a job that a service center does"),
-]
-ServiceDay = Annotated[Day, Meta(description="the day on which the car is brought in, YYYY-MM-DD")]
+from .driving import (
+    GUESSED_SPEED, heading_to, is_dark, metres_between, next_event, nightfall_after, range_m, since_then, time_for,
+)  # fmt: skip
+from .records import (
+    Appointment, AppointmentId, CabinTemperature, Car, Climate, ClimateMode, Door, Doors, FanLevel, FuelLevel, Gear, Headlights, Liters,
+    Location, Lock, Motion, Openness, ParkingBrake, Pedal, Place, PlaceCategory, PlaceDetails, PlaceId, PlaceLine, Route, ServiceCenter,
+    ServiceCenterId, ServiceDay, ServiceKind, Speed, Tank, Tires, Trip, TripId, VehicleStatus, Way, Window, Windows,
+)  # fmt: skip
 
-KM_PER_DEGREE = (111.2, 74.4)  # of latitude, and of longitude where this car drives
-DETOUR = 1.25  # roads are longer than the straight line
 WINDOWS_SHUT_ABOVE = 100  # km/h
 BAYS = 2  # cars that a service center takes on one day
-DARK = (20, 7)  # from this hour to that one
+CLOSES = time(17, tzinfo=UTC)  # a service center: what was brought in is ready then
 INSPECTION_KM = 30_000  # from one inspection to the next
-IDLE_LITERS_PER_HOUR = 0.8
-
-R = TypeVar("R", bound=Record)
-
-
-class Car(Record):
-    plate: str
-    engine: Literal["on", "off"]
-    gear: Gear
-    brake_pedal: Pedal
-    parking_brake: ParkingBrake
-    speed: int  # km/h
-    cruise_speed: Speed | None
-    headlights: Headlights
-    odometer_km: float
-    inspection_due_km: int  # what the odometer will show then
-
-
-class Doors(Record):
-    plate: str
-    driver: Lock
-    passengers: Lock
-    trunk: Lock
-
-
-class Windows(Record):
-    plate: str
-    driver: Openness
-    passenger: Openness
-    rear_left: Openness
-    rear_right: Openness
-
-
-class Climate(Record):
-    plate: str
-    mode: ClimateMode
-    temperature: CabinTemperature
-    fan: FanLevel
-
-
-class Tank(Record):
-    plate: str
-    liters: float
-    capacity: int
-    liters_per_100_km: float
-
-
-class Tires(Record):
-    plate: str
-    front_left: int  # kPa
-    front_right: int
-    rear_left: int
-    rear_right: int
-    recommended: int
-
-
-class Position(Record):
-    plate: str
-    latitude: Latitude
-    longitude: Longitude
-    place_id: PlaceId | None  # where it stands; None on the road
-    since: Moment  # up to when its driving is accounted for
-    trip_from_km: float  # the odometer when the engine was started
-    trip_from_liters: float
-
-
-class Route(Record):
-    plate: str
-    place_id: PlaceId
-    name: str
-    remaining_km: float
-    arrival: Moment  # at 60 km/h
-
-
-class Place(Record):
-    place_id: PlaceId
-    name: str
-    category: PlaceCategory
-    street: str
-    town: str
-    latitude: Latitude
-    longitude: Longitude
-
-
-class ServiceCenter(Record):
-    service_center_id: ServiceCenterId
-    name: str
-    town: str
-    place_id: PlaceId
-    services: list[ServiceKind]
-
-
-class Appointment(Record):
-    appointment_id: AppointmentId
-    service_center_id: ServiceCenterId
-    plate: str
-    service: ServiceKind
-    day: ServiceDay
-    status: Literal["booked", "done", "missed"] = "booked"
-
-
-class Trip(Record):
-    trip_id: TripId
-    day: Day
-    place_id: PlaceId | None  # where it ended
-    distance_km: float
-    fuel_liters: float
-
-
-class PlaceLine(Record):
-    place_id: PlaceId
-    name: str
-    category: PlaceCategory
-    street: str
-    town: str
-
-
-class PlaceDetails(Record):
-    place_id: PlaceId
-    name: str
-    distance_km: float
-    minutes: int
-    fuel_needed_liters: float
-    reachable: bool  # with what is in the tank
-
-
-class VehicleStatus(Record):
-    car: Car
-    doors: Doors
-    windows: Windows
-    climate: Climate
-    fuel_liters: float
-    range_km: int
-    destination: str | None
+CAN = 10  # liters that the breakdown service brings to an empty tank
+WHEELS = ("front_left", "front_right", "rear_left", "rear_right")
 
 
 class Vehicle(Server):
@@ -209,8 +35,8 @@ class Vehicle(Server):
     climates = table(Climate)
     tanks = table(Tank)
     tires = table(Tires)
-    positions = table(Position)
-    routes = table(Route)
+    motions = table(Motion)
+    ways = table(Way)
     places = table(Place, "PLC-{}", start=301)
     service_centers = table(ServiceCenter, "SVC-{}", start=11)
     appointments = table(Appointment, "APT-{}", start=601)
@@ -220,25 +46,29 @@ class Vehicle(Server):
 
     @read
     def get_vehicle_status(self) -> VehicleStatus:
-        """Show how the car is right now: engine, gear, brakes, speed, doors, windows, climate, fuel and range."""
-        tank, route = self.tanks.one(), self._route()
+        """Show the car right now: engine, gear, brakes, speed, doors, windows, climate, fuel, where it is and its service appointments."""
+        motion, goal = self._motion(), self._goal()
         parts = (self.cars.one(), self.doors.one(), self.windows.one(), self.climates.one())
-        return VehicleStatus(*parts, tank.liters, int(_range_km(tank)), route.name if route else None)
+        numbers = (motion.odometer_m // 100 / 10, _liters(motion.fuel_ul), range_m(motion, self.tanks.one()) // 1000)
+        place = self.places.get(motion.place_id) if motion.place_id else None
+        location = Location(motion.latitude, motion.longitude, f"{place.name}, {place.street}" if place else "on the road")
+        latest = newest(self.appointments.where(plate=motion.plate), when=lambda a: a.day)[:5]
+        return VehicleStatus(*parts, *numbers, location, goal.name if goal else None, latest)
 
     @write
     def start_engine(self) -> Car:
         """Start the engine, with the brake pressed and the gear in park or neutral."""
-        car, tank = self.cars.one(), self.tanks.one()
+        car, motion = self.cars.one(), self.motions.one()
         require(car.engine == "off", "failed_precondition", "the engine is running already")
         self._braked()
         require(car.gear in ("park", "neutral"), "failed_precondition", f"the gear is in {car.gear}: shift to park first")
-        require(tank.liters > 0, "failed_precondition", "the tank is empty: fill it first")
-        self.positions.update(car.plate, trip_from_km=car.odometer_km, trip_from_liters=tank.liters)
+        require(range_m(motion, self.tanks.one()), "failed_precondition", f"the tank is empty: fill in up to {CAN} liters first")
+        self.motions.update(car.plate, since=self.now, trip_from_m=motion.odometer_m, trip_from_ul=motion.fuel_ul)
         return self.cars.update(car.plate, engine="on")
 
     @write
     def stop_engine(self) -> Car:
-        """Stop the engine of a parked car; climate and navigation go off with it, and the trip is logged."""
+        """Stop the engine of a parked car; lights, climate and navigation go off with it, and the trip is logged."""
         car = self._running()
         require(car.gear == "park", "failed_precondition", f"the gear is in {car.gear}: shift to park first")
         return self._switch_off()
@@ -249,8 +79,9 @@ class Vehicle(Server):
         car = self.cars.one()
         if pedal == "pressed":
             return self._halt()
-        rolls = car.gear == "neutral" and car.parking_brake == "released"
-        require(not rolls, "failed_precondition", "the car would roll in neutral: shift to park or engage the parking brake first")
+        loose = car.gear == "neutral" or (car.gear != "park" and car.engine == "off")  # a running engine holds the car until it is to go
+        rolls = loose and car.parking_brake == "released"
+        require(not rolls, "failed_precondition", f"the car would roll in {car.gear}: shift to park or engage the parking brake first")
         return self.cars.update(car.plate, brake_pedal="released")
 
     @write(idempotent=True)
@@ -273,7 +104,7 @@ class Vehicle(Server):
 
     @write(idempotent=True)
     def set_cruise_control(self, speed: Speed) -> Car:
-        """Let the car drive at a steady speed, from a standstill too: in drive, brake pedal released, doors locked."""
+        """Drive at a steady speed, from a standstill too: in drive, brake pedal released, doors locked, after dark with lights."""
         car = self._running()
         require(car.gear == "drive", "failed_precondition", f"the gear is in {car.gear}: shift to drive first")
         require(car.brake_pedal == "released", "failed_precondition", "the brake pedal is pressed: release it first")
@@ -282,7 +113,10 @@ class Vehicle(Server):
         ajar = _fields_other_than(0, self.windows.one())
         too_fast = speed > WINDOWS_SHUT_ABOVE and ajar
         require(not too_fast, "failed_precondition", f"above {WINDOWS_SHUT_ABOVE} km/h windows must be shut: close {ajar} first")
-        self.positions.update(car.plate, place_id=None)
+        blind = is_dark(self.now) and car.headlights == "off"
+        require(not blind, "failed_precondition", "it is dark and the headlights are off: set them to auto or low_beam first")
+        if speed != car.speed:
+            self._settle()
         return self.cars.update(car.plate, speed=speed, cruise_speed=speed, parking_brake="released")  # it lets go by itself
 
     # --- doors, windows, climate, lights
@@ -316,8 +150,7 @@ class Vehicle(Server):
         car = self.cars.one()
         if headlights in ("low_beam", "high_beam"):
             self._running()
-        dark = self.now.hour >= DARK[0] or self.now.hour < DARK[1]
-        blind = headlights == "off" and car.speed and dark
+        blind = headlights == "off" and car.speed and is_dark(self.now)
         require(not blind, "failed_precondition", f"the car goes {car.speed} km/h in the dark: stop first, or set auto")
         return self.cars.update(car.plate, headlights=headlights)
 
@@ -329,13 +162,21 @@ class Vehicle(Server):
         return self.tires.get(self._running().plate)
 
     @write
-    def fill_fuel(self, liters: Liters) -> Tank:
-        """Put fuel into the tank, with the engine off."""
-        car, tank = self.cars.one(), self.tanks.one()
+    def fill_fuel(self, liters: Liters) -> FuelLevel:
+        """Put fuel into the tank at a fuel station, engine off; to an empty tank anywhere the breakdown service brings up to 10 liters."""
+        car, tank, motion = self.cars.one(), self.tanks.one(), self.motions.one()
         require(car.engine == "off", "failed_precondition", "the engine is running: stop it first")
-        room = round(tank.capacity - tank.liters, 2)
-        require(liters <= room, "resource_exhausted", f"{liters} liters do not fit: there is room for {room}")
-        return self.tanks.update(car.plate, liters=round(tank.liters + liters, 2))
+        place = self.places.get(motion.place_id) if motion.place_id else None
+        if not place or place.category != "fuel_station":
+            where = f"at {place.name}" if place else "on the road"
+            dry = range_m(motion, tank) == 0
+            require(dry, "failed_precondition", f"the car is {where}, not at a fuel station: drive to one first")
+            require(liters <= CAN, "resource_exhausted", f"the car is {where}: the breakdown service brings at most {CAN} liters")
+        room = tank.capacity * 1_000_000 - motion.fuel_ul
+        fits = liters * 1_000_000 <= room
+        require(fits, "resource_exhausted", f"{liters} liters do not fit: there is room for {room // 1_000_000} whole liters")
+        motion = self.motions.update(car.plate, fuel_ul=motion.fuel_ul + liters * 1_000_000)
+        return FuelLevel(_liters(motion.fuel_ul), tank.capacity)
 
     @read
     def find_service_centers(
@@ -343,126 +184,161 @@ class Vehicle(Server):
     ) -> Page[ServiceCenter]:
         """Find service centers by name, town or what they do, nearest first."""
         found = [c for c in self.service_centers if matches(query, c.name, c.town) and (service is None or service in c.services)]
-        return page(sorted(found, key=lambda c: self._km_to(self.places.get(c.place_id))), limit, ServiceCenter)
+        here = self._motion()
+        return page(sorted(found, key=lambda c: metres_between(here, self.places.get(c.place_id))), limit, ServiceCenter)
 
     @write
     def book_service(self, service_center_id: ServiceCenterId, service: ServiceKind, day: ServiceDay) -> Appointment:
-        """Book the car in for a job on a coming weekday or Saturday that still has a free bay."""
+        """Book the car in for a job on a coming weekday or Saturday that has a free bay; a job that is booked already is moved."""
         center, plate = self.service_centers.get(service_center_id), self.cars.one().plate
         require(service in center.services, "invalid_argument", f"{center.name} does not do {service}, only {', '.join(center.services)}")
         require(day > self.today, "failed_precondition", f"{day} is not after today, {self.today}: choose a later day")
+        last = self.today + timedelta(days=365)
+        require(day <= last, "failed_precondition", f"{center.name} takes bookings up to {last}: choose a day before {day}")
         require(day.weekday() < 6, "failed_precondition", f"{day} is a Sunday, and {center.name} is closed: choose another day")
+        mine = next(iter(self.appointments.where(plate=plate, service=service, status="booked")), None)
+        same = mine and (mine.service_center_id, mine.day) == (service_center_id, day)
+        require(not same, "conflict", f"{service} is booked there for {day} already: choose another day to move it")
         taken = self.appointments.where(service_center_id=service_center_id, day=day)
         require(len(taken) < BAYS, "resource_exhausted", f"{center.name} is full on {day}: choose another day")
-        mine = self.appointments.where(plate=plate, service=service, status="booked")
-        require(not mine, "conflict", f"{service} is booked already: {', '.join(f'{a.appointment_id} on {a.day}' for a in mine)}")
-        return self.appointments.add(Appointment(self.appointments.mint(), service_center_id, plate, service, day))
+        if mine:
+            return self.appointments.update(mine.appointment_id, service_center_id=service_center_id, day=day)
+        return self.appointments.add(Appointment(AppointmentId(self.appointments.mint()), service_center_id, plate, service, day))
 
     # --- places, navigation, trips
 
     @read
-    def search_places(self, query: Query | None = None, category: PlaceCategory | None = None, limit: Limit = 10) -> Page[PlaceLine]:
+    def search_places(
+        self, query: Query | None = None, category: PlaceCategory | None = None, limit: Limit = 10, offset: Offset = 0
+    ) -> Page[PlaceLine]:
         """Find places by name, street, town or category, nearest first."""
         found = [p for p in self.places if matches(query, p.name, p.street, p.town) and category in (None, p.category)]
-        return page(sorted(found, key=self._km_to), limit, PlaceLine)
+        here = self._motion()
+        return page(sorted(found, key=lambda p: metres_between(here, p)), limit, PlaceLine, offset)
 
     @read
     def get_place(self, place_id: PlaceId) -> PlaceDetails:
         """Show how far away a place is, how long the drive takes, and whether the fuel will do."""
-        place, tank = self.places.get(place_id), self.tanks.one()
-        km = self._km_to(place)
-        fuel = round(km * tank.liters_per_100_km / 100, 1)
-        return PlaceDetails(place_id, place.name, km, ceil(km), fuel, km <= _range_km(tank))
+        place, tank, motion = self.places.get(place_id), self.tanks.one(), self._motion()
+        metres = metres_between(motion, place)
+        fuel, minutes = -(-metres * tank.ml_per_km // 100_000) / 10, -(-time_for(metres, GUESSED_SPEED) // timedelta(minutes=1))
+        return PlaceDetails(place_id, place.name, _km(metres), minutes, fuel, metres <= range_m(motion, tank))
 
     @write
     def start_navigation(self, place_id: PlaceId) -> Route:
         """Guide the driver to a place; needs a running engine and no other guidance."""
-        place, plate = self.places.get(place_id), self._running().plate
-        route = self._route()
-        require(route is None, "failed_precondition", f"guidance to {route and route.name} is on: cancel it first")
-        require(self.positions.one().place_id != place_id, "failed_precondition", f"the car is at {place.name} already")
-        km = self._km_to(place)
-        return self.routes.add(Route(plate, place_id, place.name, km, self.now + timedelta(minutes=ceil(km))))
+        place, plate, goal = self.places.get(place_id), self._running().plate, self._goal()
+        require(goal is None, "failed_precondition", f"guidance to {goal and goal.name} is on: cancel it first")
+        metres = metres_between(self._motion(), place)
+        require(metres, "failed_precondition", f"the car is at {place.name} already")
+        self._settle_if_moving()
+        self.ways.add(Way(plate, place_id, metres))
+        return self._route(place, metres)
 
     @write(destructive=True)
     def cancel_navigation(self) -> Route:
-        """End the guidance before it has reached its destination."""
-        require(self._route(), "failed_precondition", "no guidance is on: start navigation first")
-        return self.routes.remove(self.cars.one().plate)
+        """End the guidance before it has reached its destination; without it the car goes straight on."""
+        goal = self._goal()
+        require(goal, "failed_precondition", "no guidance is on: start navigation first")
+        self._settle_if_moving()
+        way = self.ways.remove(self.cars.one().plate)
+        place = self.places.get(way.place_id)
+        self.motions.update(way.plate, heading=heading_to(self.motions.one(), place))
+        return self._route(place, way.remaining_m)
 
     @read
-    def list_trips(self, since: Day | None = None, until: Day | None = None, limit: Limit = 10) -> Page[Trip]:
+    def list_trips(self, since: Day | None = None, until: Day | None = None, limit: Limit = 10, offset: Offset = 0) -> Page[Trip]:
         """List past trips, latest first: where they ended, how far they went and what they burned."""
         first, last = since or date.min, until or date.max
         require(first <= last, "invalid_argument", f"since, {first}, is after until, {last}: swap them")
-        found = [t for t in self.trips if first <= t.day <= last]
-        return page(reversed(found), limit, Trip)  # they are kept in the order of time
+        return page(newest((t for t in self.trips if first <= t.day <= last), when=lambda t: t.day), limit, Trip, offset)
+
+    # --- time
+
+    def due(self) -> datetime | None:
+        return min((moment for moment in self._coming() if moment), default=None)
+
+    def _coming(self) -> Iterator[datetime | None]:
+        car, way = self.cars.one(), next(iter(self.ways), None)
+        yield next_event(self.motions.one(), car, self.tanks.one(), way)
+        if car.speed and car.headlights == "off":
+            yield nightfall_after(self.now)
+        yield from (_ready(a) for a in self.appointments.where(status="booked"))
+
+    def elapse(self) -> None:
+        car, motion, goal = self.cars.one(), self._motion(), self._goal()
+        if car.speed and goal and motion.place_id == goal.place_id:
+            self._arrive(goal)
+        if car.engine == "on" and range_m(motion, self.tanks.one()) == 0 and (car.speed or motion.fuel_ul == 0):
+            self._run_dry()
+        if self.cars.one().speed and is_dark(self.now) and car.headlights == "off":
+            self.cars.update(car.plate, headlights="auto")  # a moving car sees to that by itself
+        for appointment in [a for a in self.appointments.where(status="booked") if _ready(a) <= self.now]:
+            self._serve(appointment)
+
+    def _arrive(self, goal: Place) -> None:
+        self._halt()
+        way = self.ways.remove(self.cars.one().plate)
+        self.motions.update(way.plate, latitude=goal.latitude, longitude=goal.longitude)
+
+    def _run_dry(self) -> None:
+        self._halt()
+        self._settle()
+        self.motions.update(self.cars.one().plate, fuel_ul=0)  # what is left does not make a metre
+        self._switch_off()
+
+    def _serve(self, appointment: Appointment) -> None:
+        """A car that stands at the service center when it closes got its job done there that day."""
+        car, motion, tires = self.cars.one(), self._motion(), self.tires.one()
+        mine = appointment.plate == car.plate
+        place_id = self.service_centers.get(appointment.service_center_id).place_id
+        missed = mine and (car.engine == "on" or motion.place_id != place_id)
+        self.appointments.update(appointment.appointment_id, status="missed" if missed else "done")
+        if mine and not missed and appointment.service == "tires":
+            self.tires.update(car.plate, **dict.fromkeys(WHEELS, tires.recommended))
+        if mine and not missed and appointment.service == "inspection":
+            self.cars.update(car.plate, inspection_due_km=motion.odometer_m // 1000 + INSPECTION_KM)
 
     # --- rules
 
-    def elapse(self) -> None:
-        position = self.positions.one()
-        if self.cars.one().engine == "on":
-            self._run((self.now - position.since) / timedelta(hours=1))
-        self.positions.update(position.plate, since=self.now)
-        for appointment in [a for a in self.appointments if a.status == "booked" and a.day <= self.today]:
-            self._serve(appointment)
+    def _motion(self) -> Motion:
+        """Where the car is and what is in its tank, now."""
+        motion, car, tank, way = self.motions.one(), self.cars.one(), self.tanks.one(), next(iter(self.ways), None)
+        return since_then(motion, car, tank, self.now, way, self._goal())
 
-    def _run(self, hours: float) -> None:
-        """Drive as far as time, fuel and the route allow, or idle. Without a route the car goes nowhere in particular."""
-        car, tank = self.cars.one(), self.tanks.one()
-        km = round(min(car.speed * hours, _range_km(tank)), 1)
-        if route := self._route():
-            km = min(km, route.remaining_km)
-            self._follow(route, km)
-        burned = km * tank.liters_per_100_km / 100 if car.speed else hours * IDLE_LITERS_PER_HOUR
-        left = round(tank.liters - burned, 2)
-        self.tanks.update(tank.plate, liters=max(left, 0.0))
-        self.cars.update(car.plate, odometer_km=round(car.odometer_km + km, 1))
-        if left < 0.05:  # run dry
-            self._halt()
-            self._switch_off()
+    def _settle(self) -> None:
+        """Write down what has happened since the last change, before the next one."""
+        motion, now = self.motions.one(), self._motion()
+        if way := next(iter(self.ways), None):
+            self.ways.update(way.plate, remaining_m=way.remaining_m - (now.odometer_m - motion.odometer_m))
+        self.motions.update(now.plate, **asdict(now))
 
-    def _follow(self, route: Route, km: float) -> None:
-        here, there = self.positions.one(), self.places.get(route.place_id)
-        remaining = round(route.remaining_km - km, 1)
-        if remaining <= 0:
-            self.routes.remove(route.plate)
-            self.positions.update(here.plate, latitude=there.latitude, longitude=there.longitude, place_id=there.place_id)
-            self._halt()
-            return
-        share = km / route.remaining_km
-        latitude = round(here.latitude + share * (there.latitude - here.latitude), 5)
-        longitude = round(here.longitude + share * (there.longitude - here.longitude), 5)
-        self.positions.update(here.plate, latitude=latitude, longitude=longitude)
-        self.routes.update(route.plate, remaining_km=remaining, arrival=self.now + timedelta(minutes=ceil(remaining)))
-
-    def _serve(self, appointment: Appointment) -> None:
-        """On its day a car gets the job done, unless it is on the road."""
-        car, tires = self.cars.one(), self.tires.one()
-        mine = appointment.plate == car.plate
-        missed = mine and car.engine == "on"
-        self.appointments.update(appointment.appointment_id, status="missed" if missed else "done")
-        if mine and not missed and appointment.service == "tires":
-            self.tires.update(car.plate, **dict.fromkeys(("front_left", "front_right", "rear_left", "rear_right"), tires.recommended))
-        if mine and not missed and appointment.service == "inspection":
-            self.cars.update(car.plate, inspection_due_km=int(car.odometer_km) + INSPECTION_KM)
+    def _settle_if_moving(self) -> None:
+        if self.cars.one().speed:
+            self._settle()
 
     def _halt(self) -> Car:
+        self._settle_if_moving()
         return self.cars.update(self.cars.one().plate, brake_pedal="pressed", speed=0, cruise_speed=None)
 
     def _switch_off(self) -> Car:
-        car, position, tank = self.cars.one(), self.positions.one(), self.tanks.one()
-        km, liters = round(car.odometer_km - position.trip_from_km, 1), round(position.trip_from_liters - tank.liters, 2)
-        if km:
-            self.trips.add(Trip(TripId(self.trips.mint()), self.today, position.place_id, km, liters))
-        if self._route():
-            self.routes.remove(car.plate)
+        self._settle()
+        car, motion = self.cars.one(), self.motions.one()
+        metres, fuel = motion.odometer_m - motion.trip_from_m, motion.trip_from_ul - motion.fuel_ul
+        if metres:
+            self.trips.add(Trip(TripId(self.trips.mint()), self.today, motion.place_id, _km(metres), _liters(fuel)))
+        if self._goal():
+            self.ways.remove(car.plate)
         self.climates.update(car.plate, mode="off")
-        return self.cars.update(car.plate, engine="off")
+        return self.cars.update(car.plate, engine="off", headlights="auto" if car.headlights == "auto" else "off")
 
-    def _route(self) -> Route | None:
-        return next(iter(self.routes), None)
+    def _goal(self) -> Place | None:
+        way = next(iter(self.ways), None)
+        return self.places.get(way.place_id) if way else None
+
+    def _route(self, place: Place, metres: int) -> Route:
+        arrival = self.now + time_for(metres, self.cars.one().speed or GUESSED_SPEED)
+        return Route(place.place_id, place.name, _km(metres), arrival.replace(microsecond=0))
 
     def _running(self) -> Car:
         car = self.cars.one()
@@ -477,14 +353,17 @@ class Vehicle(Server):
     def _braked(self) -> None:
         require(self.cars.one().brake_pedal == "pressed", "failed_precondition", "the brake pedal is released: press it first")
 
-    def _km_to(self, place: Place) -> float:
-        here = self.positions.one()
-        north, east = (place.latitude - here.latitude) * KM_PER_DEGREE[0], (place.longitude - here.longitude) * KM_PER_DEGREE[1]
-        return round(DETOUR * sqrt(north * north + east * east), 1)
+
+def _ready(appointment: Appointment) -> datetime:
+    return datetime.combine(appointment.day, CLOSES)
 
 
-def _range_km(tank: Tank) -> float:
-    return tank.liters / tank.liters_per_100_km * 100
+def _km(metres: int) -> float:
+    return -(-metres // 100) / 10
+
+
+def _liters(microliters: int) -> float:
+    return round(microliters / 1_000_000, 2)
 
 
 def _fields_other_than(value: object, parts: Doors | Windows) -> str:
