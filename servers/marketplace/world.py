@@ -1,21 +1,20 @@
-"""A marketplace on an ordinary morning: auctions that end today and next week, rivals with secret maxima, orders in every state."""
+"""A marketplace on an ordinary morning: auctions that end today and next week, rivals with secret maxima, orders in every state.
 
-from datetime import timedelta
+What has happened is written down first, in no order, and then put on record in the order of time, as the tools would have done.
+"""
 
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from prove.servers import Table
 from prove.servers.maker import Maker
-from servers.marketplace.tools import (
-    ARRIVES_AFTER,
-    SHIPS_AFTER,
-    Bid,
-    Feedback,
-    Listing,
-    Marketplace,
-    Member,
-    Message,
-    Order,
-    price_of,
-    step,
-)
+
+from .bidding import leaders, price_of, step
+from .records import Bid, Feedback, Listing, Member, Message, Order
+from .tools import ANSWER_AFTER, ARRIVES_AFTER, SHIPS_AFTER, VISITS_EVERY, Marketplace
 
 HANDLES = (
     "retro_finds", "attic_treasures", "mile_high_cycles", "vinyl_vera", "bookworm_ben", "old_town_antiques", "shutterbug88",
@@ -82,83 +81,135 @@ STORIES = (
     "From a smoke-free home.", "Original box and papers are there.", "Needs a little love, priced accordingly.", "",
 )  # fmt: skip
 PRAISE = ("Quick and well packed.", "Exactly as described.", "Friendly contact, gladly again.", "Paid at once, thank you!")
-GRUMBLES = ("Took two weeks to arrive.", "More worn than the pictures show.")
+GRUMBLES = ("Not as quick as promised.", "More worn than the pictures show.")
 QUESTIONS = ("Is it still available?", "Would you ship abroad?", "Could you send a picture of the back?", "Does the box come with it?")
+ANSWERS = ("Yes, of course.", "I'm afraid not.", "Let me look, I'll add it to the description.")
 
 
 def populate(market: Marketplace, make: Maker) -> None:
     handles = make.shuffled(HANDLES)[:20]
     for i, handle in enumerate(handles):
-        ratings = (make.between(0, 480), make.between(0, 6), make.between(0, 5))
-        member = Member(handle, make.pick(PLACES), make.day(-make.between(30, 3000)), *ratings, suspended=i == 19, me=i == 0)
-        market.members.add(member)
-    goods = make.shuffled([(category, title, price) for category, titles in GOODS.items() for title, price in titles.items()])
-    me, *others = handles[:19]
-    for i, (category, title, price) in enumerate(goods[:72]):
-        listing = _listing(market, make, me if i % 4 == 0 else make.pick(others), category, title, price)
+        ratings = (make.between(0, 480), make.between(0, 6), make.between(0, 5)) if i else (make.between(20, 80), 1, 1)
+        joined, looks = make.day(-make.between(200, 3000)), 0 < i < 19
+        visit = make.start + timedelta(minutes=make.between(30, VISITS_EVERY // timedelta(minutes=1))) if looks else None
+        habits = (make.some(tuple(GOODS), 3), make.between(6_000, 60_000, 500))
+        market.members.add(Member(handle, make.pick(PLACES), joined, *ratings, *habits, suspended=i == 19, me=i == 0, next_visit=visit))
+    _History(market, make, handles[0], handles[1:19]).write()
+
+
+class _History:
+    """What has happened: records whose ids are places in these lists until they are put in the order of time."""
+
+    def __init__(self, market: Marketplace, make: Maker, me: str, others: list[str]) -> None:
+        self.market, self.make, self.me, self.others = market, make, me, others
+        self.listings: list[Listing] = []
+        self.bids: list[Bid] = []
+        self.orders: list[Order] = []
+        self.messages: list[Message] = []
+        self.feedback: list[Feedback] = []
+
+    def write(self) -> None:
+        goods = [(category, title, price) for category, titles in GOODS.items() for title, price in titles.items()]
+        goods = self.make.shuffled(goods)
+        for i, item in enumerate(goods[:72]):
+            self.on_offer(self.me if i % 4 == 0 else self.make.pick(self.others), item)
+        for i, item in enumerate(goods[72:]):
+            self.over(self.make.pick(self.others), item, i)
+        market = self.market
+        of = _put(self.listings, market.listings, lambda x: x.opened)
+        _put([replace(b, listing_id=of[b.listing_id]) for b in self.bids], market.bids, lambda b: b.placed)
+        order_of = _put([replace(o, listing_id=of[o.listing_id]) for o in self.orders], market.orders, lambda o: o.placed)
+        _put([replace(m, listing_id=of[m.listing_id]) for m in self.messages], market.messages, lambda m: m.sent)
+        _put([replace(f, order_id=order_of[f.order_id]) for f in self.feedback], market.feedback, lambda f: f.left)
+        for f in self.feedback:
+            market.members.update(f.about, **{f.rating: getattr(market.members.get(f.about), f.rating) + 1})
+
+    def on_offer(self, seller: str, item: tuple[str, str, int]) -> None:
+        auction, hours = self.make.chance(0.65), self.make.pick((2, 5, 9, *range(16, 220, 12)))
+        ends = self.make.start + timedelta(hours=hours, minutes=self.make.between(0, 59))
+        listing = self.listing(seller, item, auction, ends)
+        if auction:
+            rivals = self.make.shuffled([m for m in self.others if m != seller])[: self.make.pick((0, 0, 1, 2, 3, 4))]
+            if seller != self.me and self.make.chance(0.6):
+                rivals.insert(self.make.between(0, len(rivals)), self.me)
+            self.bidding(listing, rivals)
+        if seller == self.me and self.make.chance(0.4):
+            asked = listing.opened + (self.make.start - listing.opened) // 2
+            self.talk(listing, self.make.pick(self.others), asked, answered=self.make.chance(0.4))
+
+    def over(self, other: str, item: tuple[str, str, int], number: int) -> None:
+        """A sale or purchase in every state, the newest not shipped yet; or a listing of the member's that nobody wanted."""
+        ended = (1, 1, 1, 2, 3, 7, 9, 14)[number] if number < 8 else self.make.between(20, 90)
+        ends = self.make.start + timedelta(hours=-24 * ended + self.make.between(-8, 8), minutes=self.make.between(0, 59))
+        unsold = number % 7 == 6
+        selling = unsold or number % 2 == 0
+        seller, buyer = (self.me, other) if selling else (other, self.me)
+        listing = self.listing(seller, item, auction=number % 3 == 0 and not unsold, ends=ends)
         if listing.format == "auction":
-            _bids(market, make, listing, me, others)
-    for i, (category, title, price) in enumerate(goods[72:]):
-        _past(market, make, me, make.pick(others), (category, title, price), i)
+            rivals = [m for m in self.make.some(self.others, 2) if m != other]
+            listing = self.bidding(listing, [*rivals, buyer])
+        self.listings[int(listing.listing_id)] = replace(listing, status="ended" if unsold else "sold")
+        if not unsold:
+            self.order(listing, buyer)
+
+    def listing(self, seller: str, item: tuple[str, str, int], auction: bool, ends: datetime) -> Listing:
+        category, title, usual = item
+        start = max(usual * (self.make.between(30, 60) if auction else self.make.between(80, 130)) // 5000 * 50, 500)
+        condition = self.make.pick(("new", "like_new", "used", "used", "used", "for_parts"))
+        what = (seller, title, category, condition, "auction" if auction else "fixed_price", start, start)
+        made = Listing(str(len(self.listings)), *what, ends - timedelta(days=10), ends, self.make.pick(STORIES))
+        self.listings.append(made)
+        return made
+
+    def bidding(self, listing: Listing, bidders: list[str]) -> Listing:
+        """Each bids above the one before."""
+        maximum, bids, until = listing.start, list[Bid](), min(listing.ends, self.make.start)
+        for i, bidder in enumerate(bidders):
+            maximum += self.make.between(1, 4) * 5 * step(maximum)
+            placed = listing.opened + (until - listing.opened) * (i + 1) // (len(bidders) + 1)
+            bids.append(Bid(str(len(self.bids) + i), listing.listing_id, bidder, maximum, placed))
+        self.bids += bids
+        self.listings[int(listing.listing_id)] = replace(listing, price=price_of(listing.start, leaders(bids)))
+        return self.listings[int(listing.listing_id)]
+
+    def order(self, listing: Listing, buyer: str) -> None:
+        selling, now, placed = listing.seller == self.me, self.make.start, listing.ends
+        shipped = placed + SHIPS_AFTER if placed + (SHIPS_AFTER + timedelta(days=2) if selling else SHIPS_AFTER) <= now else None
+        status = "paid" if not shipped else "delivered" if shipped + ARRIVES_AFTER <= now else "shipped"
+        how = (shipped, "post", f"RR{self.make.digits(9)}US" if selling else None) if shipped else (None, None, None)
+        told = (listing.listing_id, listing.title, listing.seller, buyer, listing.price, placed, status, *how)
+        order = Order(str(len(self.orders)), *told)
+        self.orders.append(order)
+        if shipped and status == "delivered":
+            self.rate(order, shipped + ARRIVES_AFTER)
+        if self.make.chance(0.4):
+            self.talk(listing, buyer, placed - timedelta(days=2), answered=True)
+
+    def rate(self, order: Order, arrived: datetime) -> None:
+        """The other side says how it went when the parcel arrives; the member does so later, now and then."""
+        later = min(arrived + timedelta(hours=self.make.between(2, 40)), self.make.start)
+        for author, about in ((order.buyer, order.seller), (order.seller, order.buyer)):
+            if author != self.me or self.make.chance(0.5):
+                rating = "positive" if author == order.seller or self.make.chance(0.8) else "negative"
+                comment = self.make.pick(PRAISE if rating == "positive" else GRUMBLES)
+                left = later if author == self.me else arrived
+                self.feedback.append(Feedback(str(len(self.feedback)), order.order_id, author, about, rating, comment, left))
+
+    def talk(self, listing: Listing, asker: str, asked: datetime, answered: bool) -> None:
+        said = [(asker, listing.seller, self.make.pick(QUESTIONS), asked)]
+        if answered:
+            said.append((listing.seller, asker, self.make.pick(ANSWERS), asked + ANSWER_AFTER))
+            if listing.seller == self.me:
+                said.append((asker, listing.seller, "Thank you for letting me know.", asked + 2 * ANSWER_AFTER))
+        for sender, recipient, text, sent in said:
+            self.messages.append(Message(str(len(self.messages)), listing.listing_id, sender, recipient, text, sent))
 
 
-def _listing(market: Marketplace, make: Maker, seller: str, category: str, title: str, usual: int, ended: int = 0) -> Listing:
-    """On offer now, or over `ended` days ago."""
-    auction = not ended and make.chance(0.65)
-    start = (usual * make.between(30, 60) if auction else usual * make.between(80, 130)) // 5000 * 50
-    hours = -24 * ended + make.between(-8, 8) if ended else make.pick((2, 5, 9, *range(16, 220, 12)))
-    ends = make.start + timedelta(hours=hours, minutes=make.between(0, 59))
-    opened = ends - timedelta(days=10)
-    what = (title, category, make.pick(("new", "like_new", "used", "used", "used", "for_parts")), "auction" if auction else "fixed_price")
-    listing = Listing(market.listings.mint(), seller, *what, max(start, 500), max(start, 500), opened, ends, make.pick(STORIES))
-    return market.listings.add(listing)
-
-
-def _bids(market: Marketplace, make: Maker, listing: Listing, me: str, others: list[str]) -> None:
-    """A few rivals, each above the one before; the member bids on some of what others sell."""
-    rivals = make.shuffled([m for m in others if m != listing.seller])[: make.pick((0, 0, 1, 2, 3, 4))]
-    if listing.seller != me and make.chance(0.6):
-        rivals.insert(make.between(0, len(rivals)), me)
-    maximum, placed = listing.start, listing.opened
-    for i, bidder in enumerate(rivals):
-        maximum += make.between(1, 4) * 5 * step(maximum)
-        placed = listing.opened + (make.start - listing.opened) * (i + 1) // (len(rivals) + 1)
-        market.bids.add(Bid(market.bids.mint(), listing.listing_id, bidder, maximum, placed))
-    market.listings.update(listing.listing_id, price=price_of(listing.start, market._ranked(listing.listing_id)))
-
-
-def _past(market: Marketplace, make: Maker, me: str, other: str, item: tuple[str, str, int], number: int) -> None:
-    """A sale or purchase in every state, the newest not shipped yet; or a listing that nobody wanted."""
-    ended = (0, 0, 0, 2, 3, 7, 9, 14)[number] if number < 8 else make.between(20, 90)
-    selling = number % 2 == 0
-    listing = _listing(market, make, me if selling else other, *item, ended=ended or 1)
-    if number % 7 == 6:
-        market.listings.update(listing.listing_id, status="ended")
-        return
-    market.listings.update(listing.listing_id, status="sold")
-    placed, status = listing.ends, "delivered"
-    if ended == 0 or (selling and ended < 4):
-        status = "paid" if selling or placed + SHIPS_AFTER > make.start else "shipped"
-    elif ended < 5:
-        status = "shipped"
-    shipped = None if status == "paid" else placed + SHIPS_AFTER
-    carrier = None if status == "paid" else "post"
-    tracking = f"RR{make.digits(9)}US" if selling and shipped else None
-    sides = (me, other) if selling else (other, me)
-    told = (listing.listing_id, listing.title, *sides, listing.price, placed, status, shipped, carrier, tracking)
-    order = market.orders.add(Order(market.orders.mint(), *told))
-    if status == "delivered":
-        _after(market, make, order, me, other)
-
-
-def _after(market: Marketplace, make: Maker, order: Order, me: str, other: str) -> None:
-    arrived = order.placed + SHIPS_AFTER + ARRIVES_AFTER
-    for author, about in ((me, other), (other, me)):
-        if make.chance(0.5):
-            rating = "positive" if author == order.seller or make.chance(0.8) else "negative"
-            comment = make.pick(PRAISE if rating == "positive" else GRUMBLES)
-            market.feedback.add(Feedback(market.feedback.mint(), order.order_id, author, about, rating, comment, arrived))
-    if make.chance(0.4):
-        asked = order.placed - timedelta(days=2)
-        told = (order.buyer, order.seller, make.pick(QUESTIONS), asked, order.listing_id)
-        market.messages.add(Message(market.messages.mint(), *told))
+def _put(records: list[Any], rows: Table[Any], when: Callable[[Any], datetime]) -> dict[str, str]:
+    """Add records in the order of time; returns the id of each by its place among them."""
+    made = {}
+    for record in sorted(records, key=when):
+        place, *rest = (getattr(record, field) for field in record.__struct_fields__)
+        made[place] = rows.mint()
+        rows.add(type(record)(made[place], *rest))
+    return made
