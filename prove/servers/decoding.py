@@ -11,7 +11,8 @@ from datetime import date, datetime
 from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, convert
+from msgspec.structs import astuple
 
 from prove.servers.errors import ToolError, did_you_mean
 from prove.servers.normal import form_of
@@ -82,38 +83,33 @@ class Decoder:
         self.wires = {name: wire(hint, self.properties[name]) for name, hint in hints.items()}
         fields = [(n, w, defaults[n]) if n in defaults else (n, w) for n, w in self.wires.items()]
         self.struct = msgspec.defstruct(tool, fields, forbid_unknown_fields=True)
-        self.forms = tuple((n, form) for n in hints if (form := form_of(self.properties[n])))
+        self.forms = tuple((at, n, form) for at, n in enumerate(hints) if (form := form_of(self.properties[n])))
         self.shortest = {n: least for n in hints if (least := self.properties[n].get("minLength", 0))}
-        self.dates = tuple(n for n, hint in hints.items() if bare(hint) in (date, datetime))
+        self.dates = tuple(at for at, hint in enumerate(hints.values()) if bare(hint) in (date, datetime))
 
     def decode(self, arguments: Any) -> tuple[Any, ...]:
         """Values in the order of the signature. Nothing is coerced but a float without a fraction where an integer is due, nothing
         ignored. Raises `ToolError("invalid_argument")`."""
         try:
-            values = self._convert(arguments)
-            for name in self.dates:
-                self._check_year(name, getattr(values, name))
-            for name, form in self.forms:
-                if (value := getattr(values, name)) is not None and (normal := form(value)) is not value:
-                    self._put(values, name, normal)
-            return msgspec.structs.astuple(values)
+            try:
+                values = astuple(convert(arguments, self.struct))
+            except msgspec.ValidationError:
+                values = astuple(convert(_whole(arguments), self.struct))
+            for at in self.dates:
+                self._check_year(values[at])
+            for at, name, form in self.forms:
+                if (value := values[at]) is not None and (normal := form(value)) is not value:
+                    values = (*values[:at], self._long_enough(name, normal), *values[at + 1 :])
+            return values
         except (msgspec.ValidationError, ValueError, RecursionError):  # a half surrogate and NaN are ValueErrors
             raise ToolError("invalid_argument", self.complaint(arguments)) from None
 
-    def _convert(self, arguments: Any) -> Any:
-        try:
-            return msgspec.convert(arguments, self.struct)
-        except msgspec.ValidationError:
-            if isinstance(arguments, dict):
-                return msgspec.convert({name: _whole(value) for name, value in arguments.items()}, self.struct)
-            raise
-
-    def _put(self, values: Any, name: str, normal: Any) -> None:
+    def _long_enough(self, name: str, normal: Any) -> Any:
         if isinstance(normal, str) and len(normal) < self.shortest.get(name, 0):
             raise ValueError(f"{name} is blank")
-        setattr(values, name, normal)
+        return normal
 
-    def _check_year(self, name: str, value: date | None) -> None:
+    def _check_year(self, value: date | None) -> None:
         if value is not None and not _YEARS[0] <= value.year <= _YEARS[1]:  # at the ends of the calendar, date arithmetic overflows
             raise ToolError("invalid_argument", f"{self.tool}: {value} lies outside the years {_YEARS[0]} to {_YEARS[1]}")
 
@@ -137,15 +133,17 @@ class Decoder:
     def _fits(self, name: str, value: Any) -> bool:
         form = form_of(self.properties[name])
         try:
-            decoded = msgspec.convert(_whole(value), self.wires[name])
-            normal = decoded if form is None or decoded is None else form(decoded)
+            decoded = convert(_whole(value), self.wires[name])
+            self._long_enough(name, decoded if form is None or decoded is None else form(decoded))
         except (msgspec.ValidationError, ValueError, OverflowError, RecursionError):
             return False
-        return not isinstance(normal, str) or len(normal) >= self.shortest.get(name, 0)
+        return True
 
 
 def _whole(value: Any) -> Any:
-    """A float without a fraction as an integer, in a list too: JSON Schema knows no difference."""
+    """Arguments in which a float without a fraction is an integer: JSON Schema knows no difference."""
+    if type(value) is dict:
+        return {k: _whole(v) for k, v in value.items()}
     if type(value) is list:
         return [_whole(v) for v in value]
     return int(value) if type(value) is float and value.is_integer() else value

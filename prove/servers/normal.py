@@ -25,7 +25,8 @@ _SPELLED = ("pattern", "enum", "format")
 
 def text(value: str) -> str:
     """Stripped, in NFC. Raises UnicodeEncodeError for half of a surrogate pair, which is no text."""
-    return exact(normalize("NFC", value.strip()))
+    value = value.strip()
+    return value if value.isascii() else exact(normalize("NFC", value).strip())
 
 
 def exact(value: str) -> str:

@@ -49,12 +49,14 @@ class Server:
     tools: ClassVar[dict[str, Tool]] = {}
     sources: ClassVar[dict[NewType, list[Tool]]] = {}  # who hands out the ids of each type, the likeliest first
     homes: ClassVar[dict[NewType, str]] = {}  # the table in which the records of each id type are
+    references: ClassVar[dict[str, tuple[tuple[int, str], ...]]] = {}  # of each tool: which value names a record of which table
 
     def __init_subclass__(cls) -> None:
         cls.tables = {name: spec for name, spec in vars(cls).items() if isinstance(spec, TableSpec)}
         methods = (m for m in vars(cls).values() if hasattr(m, "__prove__"))
         cls.tools = {tool.name: tool for tool in map(tool_of, methods)}
         cls.homes = {hint: name for name, spec in reversed(cls.tables.items()) if is_id(hint := key_hint(spec))}  # the first one has it
+        cls.references = {t.name: tuple((at, cls.homes[kind]) for at, kind in t.names if kind in cls.homes) for t in cls.tools.values()}
         cls.sources = {id_type: _sources(id_type, cls.tools) for t in cls.tools.values() for id_type in t.produces}
         _say_where_ids_come_from(cls)
 
@@ -76,10 +78,12 @@ class Server:
 
     def look_up(self, tool: Tool, values: tuple[Any, ...]) -> None:
         """See that every record which a call names is there, be it to filter by. Raises `ToolError("not_found")`."""
-        for at, id_type in tool.names:
-            home, named = self.homes.get(id_type), values[at]
-            if home is not None and named is not None:
-                for key in named if type(named) is list else (named,):
+        for at, home in self.references[tool.name]:
+            named = values[at]
+            if type(named) is str:
+                self.state[home].get(named)
+            elif named is not None:
+                for key in named:
                     self.state[home].get(key)
 
     def due(self) -> datetime | None:

@@ -16,6 +16,7 @@ from prove.servers.tools import Tool
 
 Snapshot = tuple[datetime, list[dict[str, tuple[dict[str, Any], int]]]]
 Change = tuple[Any, Any]  # (before, after); None where there is no record
+_ENCODER = msgspec.json.Encoder()
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -66,7 +67,7 @@ class Session:
         try:
             values = tool.decode(arguments)
             server.look_up(tool, values)
-            text = msgspec.json.encode(tool.function(server, *values)).decode()
+            text = _ENCODER.encode(tool.function(server, *values)).decode()
         except BaseException as error:
             for rows, state in zip(server.state.values(), saved, strict=False):  # nothing was saved for a read
                 rows.load(state)
