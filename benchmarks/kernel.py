@@ -52,7 +52,7 @@ def sized(size: int) -> Session:
             sheet.rows.add(Row(sheet.rows.mint(), f"name {i}", i))
 
     world = World(Sheet, 0, populate)
-    return Session({"sheet": world}, world.start, {}, None)
+    return Session({"sheet": world}, (world.start, [{}]), {}, None)
 
 
 def growth() -> None:

@@ -120,7 +120,7 @@ class Decoder:
         for name in arguments:
             if name not in self.properties:
                 takes = ", ".join(self.properties) or "none"
-                return f"{self.tool} has no argument {shown(name)}{did_you_mean(str(name)[:60], self.properties)}; it takes {takes}"
+                return f"{self.tool} has no argument {quoted(name)}{did_you_mean(str(name)[:60], self.properties)}; it takes {takes}"
         for name in self.schema["required"]:
             if name not in arguments:
                 return f"{self.tool}: {name} is missing; expected {expected(self.properties[name])}"
@@ -178,6 +178,11 @@ def expected(spec: dict[str, Any]) -> str:
     if spec["type"] == "array":
         words.insert(1, f"whose items are each {expected(spec['items'])}")
     return " ".join(words) + (f" ({spec['description']})" if "description" in spec else "")
+
+
+def quoted(name: Any) -> str:
+    """A name in a message, shortened; half a surrogate pair escaped."""
+    return repr(str(name)[:60])
 
 
 def shown(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NewType
 import msgspec
 
 from prove.servers.schema import fields_of, ids_in, is_id
-from prove.servers.state import Base, Table, TableSpec
+from prove.servers.state import Base, Saved, Table, Tables, TableSpec
 from prove.servers.tools import Tool, tool_of
 
 _FIRST_DAY = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -35,6 +35,18 @@ class Clock:
         self.now = now
 
 
+class _Opens:
+    """What stands for a table in a server's class: opens it in a server that first asks for it, which then has it for its own."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, server: Any, cls: type) -> Table[Any]:
+        rows: Table[Any] = server.state[self.name]
+        server.__dict__[self.name] = rows
+        return rows
+
+
 class Server:
     """Base class of every domain.
 
@@ -53,6 +65,8 @@ class Server:
 
     def __init_subclass__(cls) -> None:
         cls.tables = {name: spec for name, spec in vars(cls).items() if isinstance(spec, TableSpec)}
+        for name in cls.tables:
+            setattr(cls, name, _Opens(name))
         methods = (m for m in vars(cls).values() if hasattr(m, "__prove__"))
         cls.tools = {tool.name: tool for tool in map(tool_of, methods)}
         cls.homes = {hint: name for name, spec in reversed(cls.tables.items()) if is_id(hint := key_hint(spec))}  # the first one has it
@@ -60,11 +74,9 @@ class Server:
         cls.sources = {id_type: _sources(id_type, cls.tools) for t in cls.tools.values() for id_type in t.produces}
         _say_where_ids_come_from(cls)
 
-    def __init__(self, tables: dict[str, Table[Any]], clock: Clock) -> None:
-        self.state = tables
+    def __init__(self, state: Tables, clock: Clock) -> None:
+        self.state = state
         self.clock = clock
-        for name, rows in tables.items():
-            setattr(self, name, rows)
 
     @property
     def now(self) -> datetime:
@@ -133,20 +145,20 @@ class World:
         from prove.servers.maker import Maker  # Faker is slow to import; only worlds need it
 
         self.server, self.seed, self.start = server, seed, start_of(seed)
-        draft = server({n: Table(spec, Base({})) for n, spec in server.tables.items()}, Clock(self.start))
+        empty: dict[str, Saved] = {n: ({}, 0) for n in server.tables}
+        draft = server(Tables(server.tables, {n: Base({}) for n in server.tables}, empty, {}), Clock(self.start))
         populate(draft, Maker(server.__name__, seed, self.start))
         self.bases: dict[str, Base[Any]] = {n: Base({rows.key_of(r): r for r in rows}) for n, rows in draft.state.items()}
-        self.minted = {n: rows.minted for n, rows in draft.state.items()}
+        self.fresh: dict[str, Saved] = {n: ({}, rows.minted) for n, rows in draft.state.items()}
         self.digest = self._digest()
 
-    def open(self, clock: Clock) -> Server:
-        """A server on this world, with nothing changed yet."""
-        tables = {n: Table(spec, self.bases[n], minted=self.minted[n]) for n, spec in self.server.tables.items()}
-        return self.server(tables, clock)
+    def open(self, clock: Clock, saved: dict[str, Saved]) -> Server:
+        """A server on this world, with what a session has changed so far."""
+        return self.server(Tables(self.server.tables, self.bases, self.fresh, saved), clock)
 
     def __len__(self) -> int:
         return sum(len(base.records) for base in self.bases.values())
 
     def _digest(self) -> str:
-        content = [(n, self.minted[n], list(base.records.items())) for n, base in self.bases.items()]
+        content = [(n, self.fresh[n][1], list(base.records.items())) for n, base in self.bases.items()]
         return hashlib.blake2b(msgspec.msgpack.encode((self.start, content)), digest_size=16).hexdigest()

@@ -1,20 +1,21 @@
 """A session: one rollout's private world over one or several servers."""
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, cast
 
 import msgspec
 
 from prove.servers.catalog import world_of
-from prove.servers.decoding import shown
+from prove.servers.decoding import quoted
 from prove.servers.equality import fingerprint
 from prove.servers.errors import Code, ToolError, did_you_mean
 from prove.servers.server import Clock, Server, World
+from prove.servers.state import Saved
 from prove.servers.tools import Tool
 
-Snapshot = tuple[datetime, list[dict[str, tuple[dict[str, Any], int]]]]
+Snapshot = tuple[datetime, list[dict[str, Saved]]]
 Change = tuple[Any, Any]  # (before, after); None where there is no record
 _ENCODER = msgspec.json.Encoder()
 
@@ -44,33 +45,38 @@ class Session:
     `server_tool`. `only` limits what may be called, as a model's candidate tools do.
     """
 
-    def __init__(self, worlds: dict[str, World], now: datetime, tools: dict[str, tuple[str, Tool]], only: frozenset[str] | None) -> None:
+    def __init__(
+        self, worlds: dict[str, World], snapshot: Snapshot, tools: dict[str, tuple[str, Tool]], only: frozenset[str] | None
+    ) -> None:
+        now, states = snapshot
         self.worlds, self.clock, self.tools, self.only = worlds, Clock(now), tools, only
-        self.servers: dict[str, Server] = {name: world.open(self.clock) for name, world in worlds.items()}
+        self.servers: dict[str, Server] = {
+            name: world.open(self.clock, saved) for (name, world), saved in zip(worlds.items(), states, strict=True)
+        }
 
     @classmethod
     def open(cls, servers: str | Sequence[str], seed: int = 0, only: Collection[str] | None = None) -> "Session":
         """A fresh session on the worlds of `seed`. Raises LookupError for an unknown server, naming those there are."""
         names = [servers] if isinstance(servers, str) else list(dict.fromkeys(servers))
         worlds = {name: world_of(name, seed) for name in names}
-        return cls(worlds, worlds[names[0]].start, _names(worlds), None if only is None else frozenset(only))
+        start: Snapshot = (worlds[names[0]].start, [{} for _ in names])
+        return cls(worlds, start, _names(worlds), None if only is None else frozenset(only))
 
     def call(self, name: str, arguments: Any) -> Result:
         """Run one tool. A refusal is a `Result` and leaves no trace; any other exception is a bug and is raised."""
         found = self.tools.get(name)
         if found is None or (self.only is not None and name not in self.only):
             known = self.tools if self.only is None else self.only
-            return refusal("not_found", f"there is no tool {shown(name)}{did_you_mean(str(name)[:60], sorted(known))}")
+            return refusal("not_found", f"there is no tool {quoted(name)}{did_you_mean(str(name)[:60], sorted(known))}")
         home, tool = found
         server = self.servers[home]
-        saved = [rows.save() for rows in server.state.values()] if tool.marks.writes else []
+        server.state.journal.clear()
         try:
             values = tool.decode(arguments)
             server.look_up(tool, values)
             text = _ENCODER.encode(tool.function(server, *values)).decode()
         except BaseException as error:
-            for rows, state in zip(server.state.values(), saved, strict=False):  # nothing was saved for a read
-                rows.load(state)
+            server.state.undo()
             if isinstance(error, ToolError):
                 return refusal(error.code, error.message)
             raise
@@ -98,34 +104,32 @@ class Session:
 
     def fork(self) -> "Session":
         """An independent copy, in time that does not depend on the size of the world."""
-        copy = Session(self.worlds, self.clock.now, self.tools, self.only)
-        copy.restore(self.snapshot())
-        return copy
+        return Session(self.worlds, self.snapshot(), self.tools, self.only)
 
     def snapshot(self) -> Snapshot:
         """The state now, to `restore` later."""
-        return self.clock.now, [{n: rows.save() for n, rows in s.state.items()} for s in self.servers.values()]
+        return self.clock.now, [server.state.save() for server in self.servers.values()]
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this session, or of one on the same worlds."""
         self.clock.now, states = snapshot
-        for server, state in zip(self.servers.values(), states, strict=True):
-            for name, saved in state.items():
-                server.state[name].load(saved)
+        for server, saved in zip(self.servers.values(), states, strict=True):
+            server.state.load(saved)
 
     # --- comparing
 
     def changes(self) -> dict[str, dict[str, Change]]:
         """What this session changed: `{"banking.accounts": {key: (before, after)}}`."""
-        tables = ((f"{s}.{t}", rows.changes()) for s, server in self.servers.items() for t, rows in server.state.items())
+        tables = ((f"{s}.{t}", rows.changes()) for s, server in self.servers.items() for t, rows in server.state.touched())
         return {name: cast("dict[str, Change]", changed) for name, changed in tables if changed}
 
     def diff(self, other: "Session") -> dict[str, dict[str, Change]]:
         """Where two sessions on the same worlds differ: (here, there) by table and key. Empty if they are equal."""
         out: dict[str, dict[str, Change]] = {}
         for name, server in self.servers.items():
-            for table, rows in server.state.items():
-                others = other.servers[name].state[table]
+            theirs = other.servers[name].state
+            for table in sorted({t for state in (server.state, theirs) for t, _ in state.touched()}, key=list(server.state).index):
+                rows, others = server.state[table], theirs[table]
                 keys = sorted(rows.changes().keys() | others.changes().keys())
                 pairs = {k: (rows.find(k), others.find(k)) for k in keys}
                 differing = {k: pair for k, pair in pairs.items() if pair[0] != pair[1]}
@@ -135,16 +139,20 @@ class Session:
 
     def digest(self) -> str:
         """The exact state as 32 hex digits: worlds, time, every change, and the counters that mint ids."""
-        content = [
-            (name, self.worlds[name].digest, [(t, rows.minted, list(rows.changes().items())) for t, rows in server.state.items()])
-            for name, server in self.servers.items()
-        ]
+        content = [(name, self.worlds[name].digest, list(self._told(name))) for name in self.servers]
         return hashlib.blake2b(msgspec.msgpack.encode((self.clock.now, content)), digest_size=16).hexdigest()
+
+    def _told(self, server: str) -> Iterator[tuple[str, int, list[tuple[str, Change]]]]:
+        """Of each table in which something differs from the world: its name, its count of ids, its changes."""
+        for name, rows in self.servers[server].state.touched():
+            changes = list(rows.changes().items())
+            if changes or rows.minted != self.worlds[server].fresh[name][1]:
+                yield name, rows.minted, changes
 
     def outcome(self) -> str:
         """The state up to a renaming of the ids minted in this session: two sessions with the same outcome did the
         same deed, in whatever order they created things."""
-        return fingerprint({name: list(server.state.items()) for name, server in self.servers.items()})
+        return fingerprint({name: list(server.state.touched()) for name, server in self.servers.items()})
 
 
 def _forwards(passed: timedelta) -> timedelta:

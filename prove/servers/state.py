@@ -1,10 +1,11 @@
 """State: frozen records in copy-on-write tables.
 
 A world's records are built once and shared by every session. A session's table holds only what it changed (its
-*delta*), so that opening, forking or saving a session costs the same for ten records as for a hundred thousand.
+*delta*), so that opening, forking or saving a session costs the same for ten records as for a hundred thousand. A
+table is opened when it is first asked for; what a call writes is noted, so that a refusal can take it back.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Generic, TypeVar, cast, dataclass_transform
 
 import msgspec
@@ -21,7 +22,10 @@ class Record(msgspec.Struct, frozen=True):
 
 
 R = TypeVar("R", bound=Record)
-_GONE: Any = None  # in a delta: this key of the base was removed
+_GONE: Any = None  # in a delta: the record with this key was removed
+_NEW: Any = object()  # in a journal: the delta did not have this key
+
+Saved = tuple[dict[str, Any], int]  # a session's part of a table: its delta, and how many ids it has minted in all
 
 
 class Base(Generic[R]):
@@ -76,20 +80,21 @@ def table(record: type[R], id_format: str = "", start: int = 1) -> "Table[R]":
     `id_format` is the shape of minted ids; leave it empty where keys come from the domain (a path, a symbol).
     """
     spec = TableSpec(record, id_format, start, record.__struct_fields__[0])
-    return cast("Table[R]", spec)  # the server's constructor puts a real Table in its place
+    return cast("Table[R]", spec)  # the server's class puts in its place what opens a real Table
 
 
 class Table(Generic[R]):
     """Records by key, in the order in which they were added."""
 
-    __slots__ = ("_delta", "_minted", "_shared", "base", "spec")
+    __slots__ = ("_delta", "_journal", "_minted", "_shared", "base", "spec")
 
-    def __init__(self, spec: TableSpec, base: Base[R], delta: dict[str, R] | None = None, minted: int = 0) -> None:
+    def __init__(self, spec: TableSpec, base: Base[R], saved: Saved = ({}, 0), journal: list[Any] | None = None) -> None:
         self.spec = spec
         self.base = base
-        self._delta: dict[str, R] = {} if delta is None else delta
-        self._minted = minted
-        self._shared = delta is not None  # somebody else holds this delta: copy it before writing
+        self._delta: dict[str, R]
+        self._delta, self._minted = saved
+        self._shared = True  # somebody else holds this delta: it is copied before the next write
+        self._journal = [] if journal is None else journal  # (table, key, what the delta had there) or (table, None, count of ids)
 
     # --- reading
 
@@ -162,6 +167,8 @@ class Table(Generic[R]):
     def mint(self) -> str:
         """The next unused id of this table. Deterministic: a counter that is part of the state."""
         spec = self.spec
+        self._own()
+        self._journal.append((self, None, self._minted))
         self._minted += 1
         return spec.id_format.format(spec.start + self._minted - 1)
 
@@ -179,11 +186,7 @@ class Table(Generic[R]):
     def remove(self, key: str) -> R:
         """Remove a record, and return it. Raises `ToolError("not_found")`."""
         record = self.get(key)
-        self._own()
-        if key in self.base.records:
-            self._delta[key] = _GONE
-        else:
-            del self._delta[key]
+        self._put(key, _GONE)
         return record
 
     def key_of(self, record: R) -> str:
@@ -191,8 +194,18 @@ class Table(Generic[R]):
 
     def _put(self, key: str, record: R) -> R:
         self._own()
+        self._journal.append((self, key, self._delta.get(key, _NEW)))
         self._delta[key] = record
         return record
+
+    def undo(self, key: str | None, before: Any) -> None:
+        """Take one entry of the journal back, the last first."""
+        if key is None:
+            self._minted = before
+        elif before is _NEW:
+            del self._delta[key]
+        else:
+            self._delta[key] = before
 
     def _own(self) -> None:
         if self._shared:
@@ -201,15 +214,20 @@ class Table(Generic[R]):
 
     # --- snapshots
 
-    def save(self) -> tuple[dict[str, R], int]:
+    def save(self) -> Saved:
         """The session's part of the state. Costs nothing now; the next write copies the delta."""
         self._shared = True
         return self._delta, self._minted
 
-    def load(self, saved: tuple[dict[str, R], int]) -> None:
+    def load(self, saved: Saved) -> None:
         """Go back to what `save` returned."""
         self._delta, self._minted = saved
         self._shared = True
+
+    @property
+    def written(self) -> bool:
+        """Whether anything was written since it was last saved or loaded."""
+        return not self._shared
 
     @property
     def minted(self) -> int:
@@ -218,6 +236,55 @@ class Table(Generic[R]):
 
     def changes(self) -> dict[str, tuple[R | None, R | None]]:
         """What differs from the base: key -> (before, after), None where there is no record. Sorted by key."""
-        base = self.base.records
-        pairs = ((key, (base.get(key), after)) for key, after in sorted(self._delta.items()))
-        return {key: (before, after) for key, (before, after) in pairs if before != after}
+        base, delta = self.base.records, self._delta
+        pairs = ((key, base.get(key), delta[key]) for key in sorted(delta))
+        return {key: (before, after) for key, before, after in pairs if before != after}
+
+
+class Tables(Mapping[str, Table[Any]]):
+    """A server's tables by name, each opened when it is first asked for: a fork costs nothing for those that nobody touches."""
+
+    __slots__ = ("_fresh", "_open", "_saved", "bases", "journal", "specs")
+
+    def __init__(self, specs: dict[str, TableSpec], bases: dict[str, Base[Any]], fresh: dict[str, Saved], saved: dict[str, Saved]) -> None:
+        self.specs, self.bases = specs, bases
+        self._fresh, self._saved = fresh, saved  # as the world left them; as a session did, where it touched them
+        self._open: dict[str, Table[Any]] = {}
+        self.journal: list[Any] = []
+
+    def __getitem__(self, name: str) -> Table[Any]:
+        found = self._open.get(name)
+        if found is None:
+            found = self._open[name] = Table(self.specs[name], self.bases[name], self._saved.get(name) or self._fresh[name], self.journal)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.specs)
+
+    def __len__(self) -> int:
+        return len(self.specs)
+
+    def touched(self) -> Iterator[tuple[str, Table[Any]]]:
+        """The tables that a session has written to, maybe in vain, in the order of their declaration."""
+        for name in self.specs:
+            if name in self._saved or (name in self._open and self._open[name].written):
+                yield name, self[name]
+
+    def save(self) -> dict[str, Saved]:
+        """What a session has written so far."""
+        written = {name: rows.save() for name, rows in self._open.items() if rows.written}
+        if written:
+            self._saved = {**self._saved, **written}
+        return self._saved
+
+    def load(self, saved: dict[str, Saved]) -> None:
+        """Go back to what `save` returned."""
+        self._saved = saved
+        for name, rows in self._open.items():
+            rows.load(saved.get(name) or self._fresh[name])
+
+    def undo(self) -> None:
+        """Take back all that the journal holds, the last first."""
+        while self.journal:
+            rows, key, before = self.journal.pop()
+            rows.undo(key, before)
