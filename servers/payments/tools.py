@@ -1,221 +1,25 @@
 """A payment platform seen by one merchant. Money is in cents. An invoice is drafted, finalised and then paid: by the card on
 file, or outside the platform. Webhooks are told of each event, again and again until they answer."""
 
-from datetime import timedelta
-from typing import Annotated, Literal, NewType
+from datetime import UTC, datetime, time, timedelta
+
+from msgspec.structs import astuple
 
 from prove.servers import (
-    Cents,
-    Day,
-    EmailAddress,
-    Limit,
-    Meta,
-    Moment,
-    Money,
-    Month,
-    Page,
-    Quantity,
-    Query,
-    Record,
-    Server,
-    ToolError,
-    matches,
-    page,
-    read,
-    require,
-    table,
-    write,
-)
-
-CustomerId = NewType("CustomerId", str)
-PriceId = NewType("PriceId", str)
-InvoiceId = NewType("InvoiceId", str)
-InvoiceItemId = NewType("InvoiceItemId", str)
-PaymentId = NewType("PaymentId", str)
-RefundId = NewType("RefundId", str)
-WebhookId = NewType("WebhookId", str)
-EventId = NewType("EventId", str)
-
-CustomerName = Annotated[str, Meta(min_length=1, max_length=80, description="the name of a person or a company")]
-InvoiceNumber = Annotated[str, Meta(description="the number that a finalised invoice carries")]
-InvoiceStatus = Annotated[Literal["draft", "open", "paid", "void"], Meta(description="where an invoice is in its life")]
-Collection = Annotated[
-    Literal["charge_automatically", "send_invoice"],
-    Meta(description="whether the card on file is charged an hour after finalising, or the customer is sent the invoice to pay"),
-]
-DaysUntilDue = Annotated[int, Meta(ge=0, le=90, description="how many days after finalising an invoice is due")]
-InvoiceMemo = Annotated[str, Meta(max_length=200, description="a note printed on the invoice")]
-IdempotencyKey = Annotated[
-    str,
-    Meta(pattern=r"^[A-Za-z0-9_-]{6,40}$", description="a key of the merchant's choice: said again with it, a payment is not made twice"),
-]
-OutOfBand = Annotated[bool, Meta(description="true to record that the customer paid outside the platform")]
-RefundReason = Annotated[Literal["duplicate", "fraudulent", "requested_by_customer"], Meta(description="why money goes back")]
-WebhookUrl = Annotated[str, Meta(pattern=r"^https://[^\s]+$", description="the address that is told of events, beginning with https://")]
-EventType = Annotated[
-    Literal[
-        "customer.created", "invoice.created", "invoice.finalized", "invoice.paid", "invoice.payment_failed", "invoice.overdue",
-        "charge.refunded",
-    ],
-    Meta(description="what happened"),
-]  # fmt: skip
-EventTypes = Annotated[list[EventType], Meta(min_length=1, max_length=7, description="the events that the webhook is told of")]
-Delivery = Annotated[Literal["delivered", "retrying", "failed"], Meta(description="whether the webhook has taken an event")]
+    Cents, Day, EmailAddress, Limit, Moment, Offset, Page, Quantity, Query, Server, ToolError, given, matches, newest,
+    page, read, require, table, write,
+)  # fmt: skip
+from .records import (
+    Card, Collection, Customer, CustomerId, CustomerLine, CustomerName, DaysUntilDue, Delivery, Event, EventType, EventTypes, Found,
+    IdempotencyKey, Invoice, InvoiceDetails, InvoiceId, InvoiceItem, InvoiceLine, InvoiceMemo, InvoiceStatus, Numbering,
+    Outage, OutOfBand, Payment, PaymentId, PaymentLine, Price, PriceId, PriceLine, Refund, RefundReason, Request, Webhook,
+    WebhookId, WebhookUrl,
+)  # fmt: skip
 
 MOST_WEBHOOKS = 16
 CHARGE_AFTER = timedelta(hours=1)
+CHARGE_AGAIN_AFTER = [timedelta(days=d) for d in (3, 5, 7)]  # then it is left to the merchant
 RETRY_AFTER = [timedelta(hours=h) for h in (1, 4, 12, 24, 48)]  # then delivery has failed
-
-
-class Customer(Record):
-    customer_id: CustomerId
-    name: CustomerName
-    email: EmailAddress
-
-
-class Card(Record):
-    customer_id: CustomerId
-    last_four: str
-    expires: Month
-    funds: Money  # the bank declines to pay more than this at once
-
-
-class Price(Record):
-    price_id: PriceId
-    product: str
-    rate: str
-    unit_amount: Cents
-    active: bool
-
-
-class Invoice(Record):
-    invoice_id: InvoiceId
-    customer_id: CustomerId
-    collection: Collection
-    days_until_due: DaysUntilDue
-    memo: InvoiceMemo
-    created: Moment
-    number: InvoiceNumber | None = None
-    status: InvoiceStatus = "draft"
-    total: Money = 0
-    due: Day | None = None
-    charge_at: Moment | None = None
-    overdue: bool = False
-
-
-class Numbering(Record):
-    number: InvoiceNumber
-    invoice_id: InvoiceId
-
-
-class InvoiceItem(Record):
-    invoice_item_id: InvoiceItemId
-    invoice_id: InvoiceId
-    price_id: PriceId
-    product: str
-    quantity: Quantity
-    unit_amount: Cents
-    amount: Cents
-
-
-class Payment(Record):
-    payment_id: PaymentId
-    invoice_id: InvoiceId
-    customer_id: CustomerId
-    number: InvoiceNumber
-    amount: Cents
-    paid: Moment
-    card: str | None  # its last four digits; None where it was paid outside the platform
-    refunded: Money = 0
-
-
-class Request(Record):
-    """A payment asked for under an idempotency key, so that it can be recognised when it is asked for again."""
-
-    idempotency_key: IdempotencyKey
-    invoice_id: InvoiceId
-    out_of_band: OutOfBand
-    payment_id: PaymentId
-
-
-class Refund(Record):
-    refund_id: RefundId
-    payment_id: PaymentId
-    amount: Cents
-    reason: RefundReason | None
-    created: Moment
-
-
-class Webhook(Record):
-    webhook_id: WebhookId
-    url: WebhookUrl
-    event_types: EventTypes
-    created: Moment
-
-
-class Outage(Record):
-    url: WebhookUrl
-    response_code: int
-    until: Moment | None  # None: for good
-
-
-class Event(Record):
-    event_id: EventId
-    webhook_id: WebhookId
-    url: WebhookUrl
-    event_type: EventType
-    about: str  # the id of the customer, invoice or refund
-    created: Moment
-    delivery: Delivery = "retrying"
-    attempts: int = 0
-    response_code: int = 0
-    next_attempt: Moment | None = None
-
-
-class CustomerLine(Record):
-    customer_id: CustomerId
-    name: CustomerName
-    email: EmailAddress
-
-
-class PriceLine(Record):
-    price_id: PriceId
-    product: str
-    rate: str
-    unit_amount: Cents
-    active: bool
-
-
-class InvoiceLine(Record):
-    invoice_id: InvoiceId
-    customer_id: CustomerId
-    number: InvoiceNumber | None
-    status: InvoiceStatus
-    total: Money
-    created: Moment
-
-
-class PaymentLine(Record):
-    payment_id: PaymentId
-    customer_id: CustomerId
-    number: InvoiceNumber
-    amount: Cents
-    paid: Moment
-
-
-class Found(Record):
-    customers: Page[CustomerLine]
-    prices: Page[PriceLine]
-    invoices: Page[InvoiceLine]
-    payments: Page[PaymentLine]
-
-
-class InvoiceDetails(Record):
-    invoice: Invoice
-    items: list[InvoiceItem]
-    amount_due: Money
-    payments: list[Payment]
-    refunds: list[Refund]
 
 
 class Payments(Server):
@@ -245,18 +49,24 @@ class Payments(Server):
         customer_id: CustomerId | None = None,
         status: InvoiceStatus | None = None,
         limit: Limit = 10,
+        offset: Offset = 0,
     ) -> Found:
-        """Find customers, prices, invoices and payments by name, email, product or number; a status finds invoices only."""
+        """Find customers, prices, invoices, payments and webhooks by name, email, product, number or url; a status finds invoices only."""
         require(query or customer_id or status, "invalid_argument", "give a query, a customer_id or a status to search by")
         whose = [self.customers.get(customer_id)] if customer_id else list(self.customers)
-        who = {c.customer_id for c in whose}
-        invoices = [i for i in reversed(list(self.invoices)) if i.customer_id in who and matches(query, i.number or "", i.memo)]
-        payments = [p for p in reversed(list(self.payments)) if p.customer_id in who and matches(query, p.number, p.card or "")]
+        who, narrow, everything = {c.customer_id for c in whose}, status or customer_id, not status
+        customers = [self._line(c) for c in whose if everything and matches(query, c.name, c.email)]
+        prices = [p for p in self.prices if not narrow and matches(query, p.product, p.rate)]
+        billed = [i for i in self.invoices.where(**given(status=status)) if i.customer_id in who]
+        invoices = [i for i in billed if matches(query, i.number or "", i.memo)]
+        payments = [p for p in self.payments if everything and p.customer_id in who and matches(query, p.number, p.card or "")]
+        webhooks = [w for w in self.webhooks if not narrow and matches(query, w.url, *w.event_types)]
         return Found(
-            page([c for c in whose if not status and matches(query, c.name, c.email)], limit, CustomerLine),
-            page([p for p in self.prices if not (status or customer_id) and matches(query, p.product, p.rate)], limit, PriceLine),
-            page([i for i in invoices if status in (None, i.status)], limit, InvoiceLine),
-            page([] if status else payments, limit, PaymentLine),
+            page(customers, limit, CustomerLine, offset),
+            page(prices, limit, PriceLine, offset),
+            page(newest(invoices, lambda i: i.created), limit, InvoiceLine, offset),
+            page(newest(payments, lambda p: p.paid), limit, PaymentLine, offset),
+            page(webhooks, limit, Webhook, offset),
         )
 
     @read
@@ -272,10 +82,10 @@ class Payments(Server):
     @write
     def create_customer(self, name: CustomerName, email: EmailAddress) -> Customer:
         """Add a customer, without a card on file."""
-        known = ", ".join(c.customer_id for c in self.customers if c.email.casefold() == email.casefold())
+        known = ", ".join(c.customer_id for c in self.customers.where(email=email))
         require(not known, "conflict", f"{email} belongs to {known} already")
         customer = self.customers.add(Customer(self.customers.mint(), name, email))
-        self._tell("customer.created", customer.customer_id, self.now)
+        self._tell("customer.created", customer.customer_id)
         return customer
 
     @write
@@ -283,11 +93,10 @@ class Payments(Server):
         self, customer_id: CustomerId, collection: Collection = "send_invoice", days_until_due: DaysUntilDue = 30, memo: InvoiceMemo = ""
     ) -> Invoice:
         """Draft an empty invoice to a customer."""
-        customer = self.customers.get(customer_id)
         if collection == "charge_automatically":
-            self._usable_card(customer_id)
-        invoice = Invoice(self.invoices.mint(), customer.customer_id, collection, days_until_due, memo, self.now)
-        self._tell("invoice.created", invoice.invoice_id, self.now)
+            self._usable_card(customer_id, "create it with collection 'send_invoice'")
+        invoice = Invoice(self.invoices.mint(), customer_id, collection, days_until_due, memo, self.now)
+        self._tell("invoice.created", invoice.invoice_id)
         return self.invoices.add(invoice)
 
     @write
@@ -308,8 +117,8 @@ class Payments(Server):
         number = self.numbers.add(Numbering(self.numbers.mint(), invoice_id)).number
         charge_at = self.now + CHARGE_AFTER if invoice.collection == "charge_automatically" else None
         due = self.today + timedelta(days=invoice.days_until_due)
-        self._tell("invoice.finalized", invoice_id, self.now)
-        return self.invoices.update(invoice_id, number=number, status="open", due=due, charge_at=charge_at)
+        self._tell("invoice.finalized", invoice_id)
+        return self.invoices.update(invoice_id, number=number, status="open", finalized=self.now, due=due, charge_at=charge_at)
 
     # --- money in and back
 
@@ -319,7 +128,8 @@ class Payments(Server):
         invoice, earlier = self.invoices.get(invoice_id), self.requests.find(idempotency_key)
         if earlier is not None:
             same = (earlier.invoice_id, earlier.out_of_band) == (invoice_id, out_of_band)
-            require(same, "conflict", f"{idempotency_key} was used for another payment, of {earlier.invoice_id}: choose a new key")
+            used = f"{earlier.invoice_id} with out_of_band {str(earlier.out_of_band).lower()}"
+            require(same, "conflict", f"{idempotency_key} was used for {used}: choose a new key, or say just that again")
             return self.payments.get(earlier.payment_id)
         advice = "finalize it first" if invoice.status == "draft" else "nothing is to be paid"
         require(invoice.status == "open", "failed_precondition", f"{invoice_id} is {invoice.status}: {advice}")
@@ -336,7 +146,7 @@ class Payments(Server):
         require(left and (amount or left) <= left, "resource_exhausted", f"only {left} cents of {payment_id} can still be refunded")
         self.payments.update(payment_id, refunded=payment.refunded + (amount or left))
         refund = self.refunds.add(Refund(self.refunds.mint(), payment_id, amount or left, reason, self.now))
-        self._tell("charge.refunded", refund.refund_id, self.now)
+        self._tell("charge.refunded", refund.refund_id)
         return refund
 
     # --- webhooks
@@ -344,10 +154,10 @@ class Payments(Server):
     @write
     def create_webhook(self, url: WebhookUrl, event_types: EventTypes) -> Webhook:
         """Have an address told of events from now on."""
-        known = ", ".join(w.webhook_id for w in self.webhooks if w.url == url)
+        known = ", ".join(w.webhook_id for w in self.webhooks.where(url=url))
         require(not known, "conflict", f"{url} is registered already, as {known}")
         require(len(self.webhooks) < MOST_WEBHOOKS, "resource_exhausted", f"there are {MOST_WEBHOOKS} webhooks, and no more are possible")
-        return self.webhooks.add(Webhook(self.webhooks.mint(), url, list(dict.fromkeys(event_types)), self.now))
+        return self.webhooks.add(Webhook(self.webhooks.mint(), url, event_types, self.now))
 
     @read
     def list_webhook_events(
@@ -357,12 +167,12 @@ class Payments(Server):
         event_type: EventType | None = None,
         delivery: Delivery | None = None,
         limit: Limit = 10,
+        offset: Offset = 0,
     ) -> Page[Event]:
         """List events sent to webhooks, newest first, with how delivery went; query looks at the address and what they are about."""
-        chosen = self.events.where(webhook_id=self.webhooks.get(webhook_id).webhook_id) if webhook_id else self.events
-        found = [e for e in chosen if event_type in (None, e.event_type) and delivery in (None, e.delivery)]
-        newest = sorted((e for e in found if matches(query, e.url, e.about)), key=lambda e: (e.created, e.event_id), reverse=True)
-        return page(newest, limit, Event)
+        chosen = self.events.where(**given(webhook_id=webhook_id, event_type=event_type, delivery=delivery))
+        found = (e for e in chosen if matches(query, e.url, e.about))
+        return page(newest(found, lambda e: e.created), limit, Event, offset)
 
     # --- rules
 
@@ -371,17 +181,22 @@ class Payments(Server):
         require(invoice.status == "draft", "failed_precondition", f"{invoice_id} is {invoice.status}, no longer a draft")
         return invoice
 
-    def _usable_card(self, customer_id: CustomerId) -> Card:
+    def _line(self, customer: Customer) -> CustomerLine:
+        card, (key, name, email) = self.cards.find(customer.customer_id), astuple(customer)
+        return CustomerLine(key, name, email, card.last_four if card else None, card.expires if card else None)
+
+    def _usable_card(self, customer_id: CustomerId, instead: str) -> Card:
         card = self.cards.find(customer_id)
         if card is None:
-            raise ToolError("failed_precondition", f"{customer_id} has no card on file: the invoice must be sent and paid out_of_band")
+            raise ToolError("failed_precondition", f"{customer_id} has no card on file: {instead}")
         valid = card.expires >= f"{self.today:%Y-%m}"
-        require(valid, "failed_precondition", f"the card of {customer_id}, {card.last_four}, expired in {card.expires}: use out_of_band")
+        require(valid, "failed_precondition", f"the card of {customer_id}, {card.last_four}, expired in {card.expires}: {instead}")
         return card
 
     def _charged(self, invoice: Invoice) -> Card:
-        card = self._usable_card(invoice.customer_id)
-        declined = f"card {card.last_four} was declined, {invoice.total} cents are more than it can pay: use out_of_band"
+        elsewhere = "once it is paid elsewhere, record that with out_of_band true"
+        card = self._usable_card(invoice.customer_id, elsewhere)
+        declined = f"card {card.last_four} was declined, {invoice.total} cents are more than it can pay: {elsewhere}"
         require(invoice.total <= card.funds, "resource_exhausted", declined)
         return card
 
@@ -389,43 +204,53 @@ class Payments(Server):
         key, number = invoice.invoice_id, invoice.number or ""
         last_four = card.last_four if card else None
         payment = Payment(self.payments.mint(), key, invoice.customer_id, number, invoice.total, self.now, last_four)
-        self.invoices.update(key, status="paid", charge_at=None)
-        self._tell("invoice.paid", key, self.now)
+        self.invoices.update(key, status="paid", charge_at=None, overdue=False)
+        self._tell("invoice.paid", key)
         return self.payments.add(payment)
 
-    def _tell(self, event_type: EventType, about: str, at: Moment) -> None:
+    def _tell(self, event_type: EventType, about: str) -> None:
         """Send an event to every webhook that wants to know."""
         for webhook in self.webhooks:
             if event_type in webhook.event_types:
-                event = Event(self.events.mint(), webhook.webhook_id, webhook.url, event_type, about, at)
-                self._deliver(self.events.add(event), at)
+                event = Event(self.events.mint(), webhook.webhook_id, webhook.url, event_type, about, self.now)
+                self._deliver(self.events.add(event))
 
-    def _deliver(self, event: Event, at: Moment) -> None:
+    def _deliver(self, event: Event) -> None:
         """Try once; a webhook that is down is tried again, each time after a longer while."""
         outage, attempts = self.outages.find(event.url), event.attempts + 1
-        if outage is None or (outage.until and outage.until <= at):
+        if outage is None or self.now < outage.since or (outage.until and outage.until <= self.now):
             self.events.update(event.event_id, delivery="delivered", attempts=attempts, response_code=200, next_attempt=None)
         else:
-            again = at + RETRY_AFTER[event.attempts] if event.attempts < len(RETRY_AFTER) else None
+            again = self.now + RETRY_AFTER[event.attempts] if event.attempts < len(RETRY_AFTER) else None
             tried = {"attempts": attempts, "response_code": outage.response_code, "next_attempt": again}
             self.events.update(event.event_id, delivery="retrying" if again else "failed", **tried)
+
+    # --- what happens of itself, at its moment
+
+    def due(self) -> datetime | None:
+        charges = [i.charge_at for i in self.invoices if i.charge_at]
+        overdue = [overdue_from(i.due) for i in self.invoices if i.due and i.status == "open" and not i.overdue]
+        return min([*charges, *overdue, *(e.next_attempt for e in self.events if e.next_attempt)], default=None)
 
     def elapse(self) -> None:
         for invoice in [i for i in self.invoices if i.charge_at and i.charge_at <= self.now]:
             self._charge_automatically(invoice)
         for invoice in [i for i in self.invoices if i.status == "open" and not i.overdue and i.due and i.due < self.today]:
             self.invoices.update(invoice.invoice_id, overdue=True)
-            self._tell("invoice.overdue", invoice.invoice_id, self.now)
-        self._retry()
+            self._tell("invoice.overdue", invoice.invoice_id)
+        for event in [e for e in self.events if e.next_attempt and e.next_attempt <= self.now]:
+            self._deliver(event)
 
     def _charge_automatically(self, invoice: Invoice) -> None:
+        """Charge the card on file; what was declined is tried again some days later, a few times."""
+        again = self.now + CHARGE_AGAIN_AFTER[invoice.attempts] if invoice.attempts < len(CHARGE_AGAIN_AFTER) else None
+        tried = self.invoices.update(invoice.invoice_id, attempts=invoice.attempts + 1, charge_at=again)
         try:
-            self._settle(invoice, self._charged(invoice))
+            self._settle(tried, self._charged(tried))
         except ToolError:
-            self.invoices.update(invoice.invoice_id, charge_at=None)
-            self._tell("invoice.payment_failed", invoice.invoice_id, self.now)
+            self._tell("invoice.payment_failed", invoice.invoice_id)
 
-    def _retry(self) -> None:
-        while due := [e for e in self.events if e.next_attempt and e.next_attempt <= self.now]:
-            for event in due:
-                self._deliver(event, event.next_attempt or self.now)
+
+def overdue_from(due: Day) -> Moment:
+    """When a due day is over."""
+    return datetime.combine(due + timedelta(days=1), time(), UTC)

@@ -1,24 +1,16 @@
 """A small design studio's payments: customers, some of one name, half a year of invoices in every state, and a webhook that is down."""
 
-from datetime import timedelta
+import heapq
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
 
 from dateutil.relativedelta import relativedelta
 
 from prove.servers.maker import Maker
-from servers.payments.tools import (
-    Card,
-    Customer,
-    Invoice,
-    InvoiceItem,
-    Numbering,
-    Outage,
-    Payment,
-    Payments,
-    Price,
-    Refund,
-    Request,
-    Webhook,
-)
+
+from .records import Card, Customer, Outage, Payment, Price, Webhook
+from .tools import Payments
 
 COMPANIES = (
     "Northwind Foods", "Northwind Energy", "Orion Logistics", "Maple Health", "Quarry Software", "Harbor Cinema", "Greenleaf Market",
@@ -50,29 +42,26 @@ MEMOS = ("", "", "", "Thank you for your business", "Second half, as agreed", "P
 WEBHOOKS = (  # address, what it is told
     ("https://books.studio.example/hooks", ["invoice.finalized", "invoice.paid", "invoice.overdue", "charge.refunded"]),
     ("https://alerts.studio.example/payments", ["invoice.payment_failed", "invoice.overdue"]),
-    ("https://crm.studio.example/sync", ["customer.created", "invoice.created", "invoice.paid"]),  # comes back in two days
+    ("https://crm.studio.example/sync", ["customer.created", "invoice.created", "invoice.paid"]),  # went down, comes back in two days
     ("https://old.studio.example/listener", ["invoice.paid"]),  # gone for good
 )
-INVOICES, DRAFTS = 72, 14
+INVOICES, DRAFTS = 71, 14
+REGISTERED = -40  # the day of the webhooks
 
 
 def populate(platform: Payments, make: Maker) -> None:
-    _webhooks(platform, make)
     _customers(platform, make)
     for price in PRICES:
-        platform.prices.add(Price(platform.prices.mint(), *price))
-    for ago in sorted((make.between(1, 180) for _ in range(INVOICES)), reverse=True):
-        _invoice(platform, make, ago)
-    for ago in sorted((make.between(0, 6) for _ in range(DRAFTS)), reverse=True):
-        _draft(platform, make, ago, make.between(0, 3))  # some still without an item
-    platform._retry()  # deliveries that were due before the world begins
-
-
-def _webhooks(platform: Payments, make: Maker) -> None:
-    for url, event_types in WEBHOOKS:
-        platform.webhooks.add(Webhook(platform.webhooks.mint(), url, list(event_types), make.moment(-200)))
-    platform.outages.add(Outage(WEBHOOKS[2][0], 503, make.moment(2)))
-    platform.outages.add(Outage(WEBHOOKS[3][0], 404, None))
+        platform.prices.add(Price(platform.prices.mint(), *price[:3], active=True))
+    studio = Studio(platform, make)
+    studio.plan(make.moment(-60, 5), studio.retire_prices)
+    studio.plan(make.moment(REGISTERED, 5), studio.register_webhooks)
+    for _ in range(INVOICES):
+        studio.plan(make.moment(-make.between(1, 180), make.between(6, 8), make.between(0, 59)), studio.bill)
+    studio.plan(make.moment(-make.between(2, 12), 7, make.between(0, 59)), studio.bill_too_much)
+    for _ in range(DRAFTS):
+        studio.plan(make.moment(-make.between(0, 6), make.between(6, 8), make.between(0, 59)), studio.draft)
+    studio.live()
 
 
 def _customers(platform: Payments, make: Maker) -> None:
@@ -83,61 +72,110 @@ def _customers(platform: Payments, make: Maker) -> None:
         email = make.email(name.replace(" & ", " "), "mail.example" if again else "example.com")
         customer = platform.customers.add(Customer(platform.customers.mint(), name, email))
         if make.chance(0.75):
-            ahead = -2 if make.chance(0.12) else make.between(1, 40)
+            ahead = -make.between(1, 5) if make.chance(0.2) else make.between(1, 40)
             expires = make.today + relativedelta(months=ahead)
             funds = make.between(20_000, 90_000, 1000) if make.chance(0.2) else make.between(500_000, 2_000_000, 1000)
             platform.cards.add(Card(customer.customer_id, make.digits(4), f"{expires:%Y-%m}", funds))
+    poor = platform.customers.add(Customer(platform.customers.mint(), "Tinker & Daughters", "tinker@example.com"))
+    platform.cards.add(Card(poor.customer_id, make.digits(4), f"{make.today + relativedelta(months=9):%Y-%m}", 60_000))
 
 
-def _draft(platform: Payments, make: Maker, ago: int, items: int) -> Invoice:
-    customer = make.pick(list(platform.customers))
-    collection = "charge_automatically" if customer.customer_id in platform.cards and make.chance(0.5) else "send_invoice"
-    created = make.moment(-ago, make.between(6, 8), make.between(0, 59))
-    invoice = Invoice(platform.invoices.mint(), customer.customer_id, collection, make.pick((14, 30)), make.pick(MEMOS), created)
-    total = 0
-    for price in make.some([p for p in platform.prices if p.active or ago > 60], items):
-        quantity = make.between(2, 12) if price.product in BULK else 1
-        amount = quantity * price.unit_amount
-        what = (invoice.invoice_id, price.price_id, price.product, quantity, price.unit_amount, amount)
-        platform.invoice_items.add(InvoiceItem(platform.invoice_items.mint(), *what))
-        total += amount
-    platform.invoices.add(invoice)
-    return platform.invoices.update(invoice.invoice_id, total=total)
+class Studio:
+    """The people of the studio: what they have planned to do, each at its time, while the platform does what is due."""
 
+    def __init__(self, platform: Payments, make: Maker) -> None:
+        self.platform, self.make = platform, make
+        self.plans: list[tuple[datetime, int, Callable[[], None]]] = []
+        self.planned = 0
 
-def _invoice(platform: Payments, make: Maker, ago: int) -> None:
-    """An invoice finalised so many days ago; most were paid in time, some are open, a few overdue or void."""
-    invoice = _draft(platform, make, ago, make.between(1, 3))
-    key, finalized = invoice.invoice_id, invoice.created + timedelta(hours=1)
-    number = platform.numbers.add(Numbering(platform.numbers.mint(), key)).number
-    due = finalized.date() + timedelta(days=invoice.days_until_due)
-    overdue, void = due < make.today and make.chance(0.1), make.chance(0.05)
-    paid_after = min(ago - 1, 0 if invoice.collection == "charge_automatically" else make.between(2, invoice.days_until_due))
-    paid = not void and not overdue and (ago > invoice.days_until_due or make.chance(0.5))
-    status = "void" if void else "paid" if paid else "open"
-    platform.invoices.update(key, number=number, status=status, due=due, overdue=status == "open" and due < make.today)
-    if ago <= 40:
-        platform._tell("invoice.finalized", key, finalized)
-    if paid:
-        _pay(platform, make, platform.invoices.get(key), paid_after)
-    elif overdue and not void and (make.today - due).days <= 40:
-        platform._tell("invoice.overdue", key, make.moment((due - make.today).days + 1, hour=0))
+    def plan(self, at: datetime, deed: Callable[[], None]) -> None:
+        self.planned += 1
+        heapq.heappush(self.plans, (at, self.planned, deed))
 
+    def later(self, days: int, deed: Callable[[], None]) -> None:
+        """Plan to do something, at some time of a later day."""
+        at = self.platform.now + timedelta(days=days)
+        self.plan(at.replace(hour=self.make.between(8, 17), minute=self.make.between(0, 59)), deed)
 
-def _pay(platform: Payments, make: Maker, invoice: Invoice, after: int) -> None:
-    card, at = platform.cards.find(invoice.customer_id), invoice.created + timedelta(days=after, hours=2)
-    last_four = card.last_four if card and invoice.total <= card.funds else None
-    what = (invoice.invoice_id, invoice.customer_id, invoice.number, invoice.total, at, last_four)
-    payment = Payment(platform.payments.mint(), *what)
-    platform.payments.add(payment)
-    if (make.start - at).days <= 40:
-        platform._tell("invoice.paid", invoice.invoice_id, at)
-    if make.chance(0.2):
-        platform.requests.add(Request(f"pay-{make.digits(8)}", invoice.invoice_id, last_four is None, payment.payment_id))
-    if last_four and make.chance(0.2):
-        amount = payment.amount if make.chance(0.3) else payment.amount // make.between(2, 6)
-        refund = Refund(platform.refunds.mint(), payment.payment_id, amount, make.pick(("duplicate", "requested_by_customer", None)), at)
-        platform.refunds.add(refund)
-        platform.payments.update(payment.payment_id, refunded=amount)
-        if (make.start - at).days <= 40:
-            platform._tell("charge.refunded", refund.refund_id, at)
+    def live(self) -> None:
+        """Do all that was planned until the world's start."""
+        clock, start = self.platform.clock, self.make.start
+        while self.plans and self.plans[0][0] <= start:
+            at, _, deed = heapq.heappop(self.plans)
+            self.pass_until(at)
+            clock.now = at
+            deed()
+        self.pass_until(start)
+        clock.now = start
+
+    def pass_until(self, moment: datetime) -> None:
+        while (due := self.platform.due()) and due <= moment:
+            self.platform.clock.now = due
+            self.platform.elapse()
+
+    # --- what they do
+
+    def retire_prices(self) -> None:
+        for price, (*_, still_sold) in zip(list(self.platform.prices), PRICES, strict=True):
+            self.platform.prices.update(price.price_id, active=still_sold)
+
+    def register_webhooks(self) -> None:
+        for url, event_types in WEBHOOKS:
+            self.platform.webhooks.add(Webhook(self.platform.webhooks.mint(), url, sorted(event_types), self.platform.now))
+        self.platform.outages.add(Outage(WEBHOOKS[2][0], 503, self.make.moment(-1), self.make.moment(2)))
+        self.platform.outages.add(Outage(WEBHOOKS[3][0], 404, self.make.moment(-20), None))
+
+    def draft(self) -> None:
+        self.drafted(self.make.between(0, 3))  # some still without an item
+
+    def drafted(self, items: int) -> str:
+        platform, make = self.platform, self.make
+        customer_id = make.pick(platform.customers.keys())
+        card = platform.cards.find(customer_id)
+        good = card is not None and card.expires >= f"{platform.today:%Y-%m}"
+        collection = "charge_automatically" if good and make.chance(0.5) else "send_invoice"
+        key = platform.create_invoice(customer_id, collection, make.pick((14, 30)), make.pick(MEMOS)).invoice_id
+        for price in make.some([p for p in platform.prices if p.active], items):
+            platform.add_invoice_item(key, price.price_id, make.between(2, 12) if price.product in BULK else 1)
+        return key
+
+    def bill(self) -> None:
+        """Draft and finalise an invoice; most are paid in time, some late, a few not at all or void."""
+        make, key = self.make, self.drafted(self.make.between(1, 3))
+        invoice = self.platform.finalize_invoice(key)
+        if make.chance(0.05):
+            self.later(make.between(1, 5), partial(self.void, key))
+        elif invoice.collection == "send_invoice" and make.chance(0.92):
+            late = make.between(1, 12) if make.chance(0.1) else -make.between(0, invoice.days_until_due - 2)
+            self.later(invoice.days_until_due + late, partial(self.collect, key))
+        elif invoice.collection == "charge_automatically":
+            self.later(1, partial(self.regret, key))
+
+    def bill_too_much(self) -> None:
+        """More than the customer's card can pay: it is tried again and again."""
+        *_, customer_id = self.platform.customers.keys()
+        key = self.platform.create_invoice(customer_id, "charge_automatically", 14).invoice_id
+        self.platform.add_invoice_item(key, self.platform.prices.where(product="Landing Page")[0].price_id)
+        self.platform.finalize_invoice(key)
+
+    def void(self, key: str) -> None:
+        if self.platform.invoices.get(key).status == "open":
+            self.platform.invoices.update(key, status="void", charge_at=None, overdue=False)
+
+    def collect(self, key: str) -> None:
+        """By the card on file where that works."""
+        platform, invoice = self.platform, self.platform.invoices.get(key)
+        card = platform.cards.find(invoice.customer_id)
+        works = card is not None and invoice.total <= card.funds and card.expires >= f"{platform.today:%Y-%m}"
+        platform.pay_invoice(key, f"pay-{self.make.digits(8)}", not works)
+        self.regret(key)
+
+    def regret(self, key: str) -> None:
+        """One card payment in five is given back some days later, as a whole or in part."""
+        for payment in self.platform.payments.where(invoice_id=key):
+            if payment.card and self.make.chance(0.2):
+                self.later(self.make.between(2, 15), partial(self.refund, payment))
+
+    def refund(self, payment: Payment) -> None:
+        amount = payment.amount if self.make.chance(0.3) else payment.amount // self.make.between(2, 6)
+        self.platform.create_refund(payment.payment_id, amount, self.make.pick(("duplicate", "requested_by_customer", None)))
