@@ -1,136 +1,18 @@
 """A household budget in cents. What a category has left in a month is its limit, what was carried over and what was moved,
-less what was spent. The present month and the one before it can be changed; older months are closed."""
+less what was spent. No money is lost at a month's end: what does not stay in a category, overspending too, changes what is ready
+to assign. The present month and the one before it can be changed; older months are closed."""
 
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
-from typing import Annotated, Literal, NewType
-
-from dateutil.relativedelta import relativedelta
 
 from prove.servers import (
-    Cents,
-    Day,
-    Limit,
-    Meta,
-    Money,
-    Month,
-    Page,
-    Query,
-    Record,
-    Server,
-    given,
-    matches,
-    page,
-    read,
-    require,
-    table,
-    write,
-)
-
-CategoryId = NewType("CategoryId", str)
-LimitId = NewType("LimitId", str)
-MoveId = NewType("MoveId", str)
-ExpenseId = NewType("ExpenseId", str)
-IncomeId = NewType("IncomeId", str)
-
-CategoryName = Annotated[str, Meta(min_length=1, max_length=40, description="what a category is called")]
-Group = Annotated[Literal["needs", "wants", "savings"], Meta(description="what a category is for; goals belong to savings")]
-MonthlyLimit = Annotated[int, Meta(ge=0, description="how much a category gets each month, an amount in cents")]
-CarriesOver = Annotated[bool, Meta(description="true if what is left is added to the next month; savings always do")]
-Strict = Annotated[bool, Meta(description="true to refuse expenses beyond what is left")]
-Merchant = Annotated[str, Meta(min_length=1, max_length=60, description="where the money was spent")]
-Note = Annotated[str, Meta(max_length=120, description="a remark about the expense")]
-Source = Annotated[str, Meta(min_length=1, max_length=60, description="who the income comes from")]
-Target = Annotated[int, Meta(gt=0, description="how much a goal asks for, an amount in cents")]
-TargetDay = Annotated[date, Meta(description="when a goal should be reached, a date, YYYY-MM-DD")]
-
-
-class Category(Record):
-    category_id: CategoryId
-    name: CategoryName
-    group: Group
-    carries_over: CarriesOver
-    strict: Strict
-    since: Month
-
-
-class LimitChange(Record):
-    limit_id: LimitId
-    category_id: CategoryId
-    month: Month  # the first month to which it applies
-    limit: MonthlyLimit
-
-
-class Move(Record):
-    move_id: MoveId
-    month: Month
-    from_category: CategoryId
-    to_category: CategoryId
-    amount: Cents
-
-
-class Expense(Record):
-    expense_id: ExpenseId
-    category_id: CategoryId
-    day: Day
-    amount: Cents
-    merchant: Merchant
-    note: Note = ""
-
-
-class Income(Record):
-    income_id: IncomeId
-    source: Source
-    day: Day
-    amount: Cents
-
-
-class Goal(Record):
-    category_id: CategoryId
-    target: Target
-    day: TargetDay
-
-
-class CategoryLine(Record):
-    category_id: CategoryId
-    name: CategoryName
-    group: Group
-
-
-class CategoryMonth(Record):
-    category_id: CategoryId
-    month: Month
-    limit: MonthlyLimit
-    carried_over: Money
-    moved: Money
-    spent: Money
-    available: Money
-
-
-class CategoryDetails(Record):
-    category: Category
-    standing: CategoryMonth
-    target: Target | None = None
-    target_day: TargetDay | None = None
-    missing: Money | None = None  # until the target
-    needed_a_month: Money | None = None  # to have it in time
-
-
-class GroupTotal(Record):
-    group: Group
-    planned: Money
-    spent: Money
-
-
-class Summary(Record):
-    month: Month
-    income: Money
-    planned: Money
-    spent: Money
-    kept: Money
-    groups: list[GroupTotal]
-    over_limit: list[CategoryName]
+    Cents, Day, Limit, Money, Month, Offset, Page, Query, Server, given, matches, newest, page, read, require, some_given, table, write,
+)  # fmt: skip
+from .records import (
+    CarriesOver, Category, CategoryDetails, CategoryId, CategoryLine, CategoryMonth, CategoryName, Expense, ExpenseId, Goal, Group,
+    GroupTotal, Income, LimitChange, Merchant, MonthlyLimit, Move, MoveMonth, Note, Source, Strict, Summary, Target, TargetDay,
+)  # fmt: skip
 
 
 class Budget(Server):
@@ -148,22 +30,26 @@ class Budget(Server):
     # --- categories and their money
 
     @read
-    def list_categories(self, group: Group | None = None, query: Query | None = None, limit: Limit = 30) -> Page[CategoryLine]:
+    def list_categories(
+        self, group: Group | None = None, query: Query | None = None, limit: Limit = 30, offset: Offset = 0
+    ) -> Page[CategoryLine]:
         """List categories by name, without their money."""
-        found = (c for c in self.categories if group in (None, c.group) and matches(query, c.name))
-        return page(sorted(found, key=lambda c: c.name), limit, CategoryLine)
+        found = (c for c in self.categories.where(**given(group=group)) if matches(query, c.name))
+        return page(sorted(found, key=lambda c: c.name.casefold()), limit, CategoryLine, offset)
 
     @read
     def get_category(self, category_id: CategoryId, month: Month | None = None) -> CategoryDetails:
-        """Show a category's month, this one unless given: limit, spent, available, and its savings goal if it has one."""
-        category, goal = self.categories.get(category_id), self.goals.find(category_id)
-        self._check_known(month or self.month, category.since)
-        standing = next(m for m in self._history(category) if m.month == (month or self.month))
+        """Show a category's month, this one unless given: limit, spent, available, moves, and its savings goal if it has one."""
+        category, goal, month = self.categories.get(category_id), self.goals.find(category_id), month or self.month
+        self._check_known(month, category.since)
+        standing = next(m for m in self._history(category) if m.month == month)
+        touching = [m for m in self.moves.where(month=month) if category_id in (m.from_category, m.to_category)]
+        moves = newest(touching, lambda m: m.month)
         if goal is None:
-            return CategoryDetails(category, standing)
+            return CategoryDetails(category, standing, moves=moves)
         missing = max(0, goal.target - self._available(category))
-        months = max(1, _months_between(self.month, _month_of(goal.day)))
-        return CategoryDetails(category, standing, goal.target, goal.day, missing, -(-missing // months))
+        months = max(1, _months_between(self.month, month_of(goal.day)))
+        return CategoryDetails(category, standing, goal.target, goal.day, missing, -(-missing // months), moves)
 
     @write
     def create_category(
@@ -186,17 +72,23 @@ class Budget(Server):
             changed = self.limits.update(known[0].limit_id, limit=limit)
         else:
             changed = self.limits.add(LimitChange(self.limits.mint(), category.category_id, self.month, limit))
-        self._check_strict(category, f"{limit} cents are less than it has spent already")
+        short = sum(-m.available for m in self._short(category))
+        require(not short, "failed_precondition", f"{category_id} is strict and has spent more than that: set at least {limit + short}")
         return changed
 
     @write
-    def transfer_between_categories(self, from_category: CategoryId, to_category: CategoryId, amount: Cents) -> Move:
-        """Move money that is left in one category this month to another category."""
+    def transfer_between_categories(
+        self, from_category: CategoryId, to_category: CategoryId, amount: Cents, month: MoveMonth | None = None
+    ) -> Move:
+        """Move money that is left in one category to another, this month unless the one before it is given."""
         require(from_category != to_category, "invalid_argument", "from_category and to_category are the same category")
-        source, target = self.categories.get(from_category), self.categories.get(to_category)
-        left = self._available(source)
-        require(amount <= left, "resource_exhausted", f"{source.name} ({from_category}) has only {left} cents available this month")
-        return self.moves.add(Move(self.moves.mint(), self.month, source.category_id, target.category_id, amount))
+        source, target, month = self.categories.get(from_category), self.categories.get(to_category), month or self.month
+        self._check_open(month)
+        self._check_begun(source, month)
+        self._check_begun(target, month)
+        left = self._to_spare(source, month)
+        require(amount <= left, "resource_exhausted", f"{source.name} ({from_category}) has only {left} cents to spare in {month}")
+        return self.moves.add(Move(self.moves.mint(), month, from_category, to_category, amount))
 
     @write(idempotent=True)
     def set_savings_goal(self, category_id: CategoryId, target: Target, day: TargetDay) -> Goal:
@@ -219,17 +111,17 @@ class Budget(Server):
         since: Day | None = None,
         until: Day | None = None,
         limit: Limit = 10,
+        offset: Offset = 0,
     ) -> Page[Expense]:
         """List expenses, newest first; query looks at merchant and note."""
-        chosen = self.expenses.where(category_id=self.categories.get(category_id).category_id) if category_id else self.expenses
+        chosen = self.expenses.where(**given(category_id=category_id))
         found = [e for e in chosen if matches(query, e.merchant, e.note) and (since or date.min) <= e.day <= (until or date.max)]
-        return page(sorted(found, key=lambda e: (e.day, e.expense_id), reverse=True), limit, Expense)
+        return page(newest(found, lambda e: e.day), limit, Expense, offset)
 
     @write
     def add_expense(self, category_id: CategoryId, amount: Cents, merchant: Merchant, day: Day | None = None, note: Note = "") -> Expense:
         """Record money spent, today unless a day is given."""
-        category = self.categories.get(category_id)
-        added = self.expenses.add(Expense(self.expenses.mint(), category.category_id, day or self.today, amount, merchant, note))
+        added = self.expenses.add(Expense(self.expenses.mint(), category_id, day or self.today, amount, merchant, note))
         self._check_booked(added)
         return added
 
@@ -244,9 +136,8 @@ class Budget(Server):
         note: Note | None = None,
     ) -> Expense:
         """Correct an expense of an open month; what is not given stays."""
-        changes = given(category_id=category_id, amount=amount, day=day, merchant=merchant, note=note)
-        require(changes, "invalid_argument", f"say what to change of {expense_id}: category_id, amount, day, merchant, note")
-        self._check_open(self.expenses.get(expense_id).day)
+        changes = some_given(category_id=category_id, amount=amount, day=day, merchant=merchant, note=note)
+        self._check_open(month_of(self.expenses.get(expense_id).day))
         changed = self.expenses.update(expense_id, **changes)
         self._check_booked(changed)
         return changed
@@ -254,14 +145,14 @@ class Budget(Server):
     @write(destructive=True)
     def delete_expense(self, expense_id: ExpenseId) -> Expense:
         """Delete an expense of an open month."""
-        self._check_open(self.expenses.get(expense_id).day)
+        self._check_open(month_of(self.expenses.get(expense_id).day))
         return self.expenses.remove(expense_id)
 
     @write
     def add_income(self, source: Source, amount: Cents, day: Day | None = None) -> Income:
         """Record money received, today unless a day is given."""
         received = day or self.today
-        self._check_open(received)
+        self._check_happened(received)
         known = self.incomes.where(day=received, source=source, amount=amount)
         already = ", ".join(i.income_id for i in known)
         require(not known, "conflict", f"{amount} cents from {source} on {received} are recorded already, as {already}")
@@ -269,24 +160,35 @@ class Budget(Server):
 
     @read
     def get_summary(self, month: Month) -> Summary:
-        """Sum up a month: income, plan and spending, by needs, wants and savings, and which categories went over."""
+        """Sum up a month: incomes, plan, spending by needs, wants and savings, what is ready to assign and which categories went over."""
         self._check_known(month, min(c.since for c in self.categories))
-        standings = [(c, m) for c in self.categories for m in self._history(c) if m.month == month]
+        standings = [(c, m) for c in self.categories for m in self._history(c)]
         planned, spent = Counter[str](), Counter[str]()
         for category, standing in standings:
-            planned[category.group] += standing.limit
-            spent[category.group] += standing.spent
-        income = sum(i.amount for i in self.incomes if _month_of(i.day) == month)
-        groups = [GroupTotal(g, planned[g], spent[g]) for g in ("needs", "wants", "savings")]
-        over = [c.name for c, standing in standings if standing.available < 0]
-        return Summary(month, income, planned.total(), spent.total(), income - spent.total(), groups, over)
+            if standing.month == month:
+                planned[category.group] += standing.limit
+                spent[category.group] += standing.spent
+        incomes = newest((i for i in self.incomes if month_of(i.day) == month), lambda i: i.day)
+        income, before = sum(i.amount for i in incomes), _month_after(month, -1)
+        return Summary(
+            month,
+            income,
+            planned.total(),
+            spent.total(),
+            income - spent.total(),
+            overspent_before=-sum(min(0, m.available) for _, m in standings if m.month == before),
+            ready_to_assign=self._ready_to_assign(month),
+            groups=[GroupTotal(g, planned[g], spent[g]) for g in ("needs", "wants", "savings")],
+            over_limit=[c.name for c, m in standings if m.month == month and m.available < 0],
+            incomes=incomes,
+        )
 
     # --- rules
 
     @property
     def month(self) -> Month:
         """The present month."""
-        return _month_of(self.today)
+        return month_of(self.today)
 
     def _history(self, category: Category) -> Iterator[CategoryMonth]:
         """A category month by month up to the present one: what one month leaves may be carried over to the next."""
@@ -294,7 +196,7 @@ class Budget(Server):
         limits = {change.month: change.limit for change in self.limits.where(category_id=key)}
         spent, moved = Counter[Month](), Counter[Month]()
         for expense in self.expenses.where(category_id=key):
-            spent[_month_of(expense.day)] += expense.amount
+            spent[month_of(expense.day)] += expense.amount
         for move in [*self.moves.where(from_category=key), *self.moves.where(to_category=key)]:
             moved[move.month] += move.amount if move.to_category == key else -move.amount
         month, present, limit, carried = category.since, self.month, 0, 0
@@ -302,8 +204,22 @@ class Budget(Server):
             limit = limits.get(month, limit)
             available = carried + limit + moved[month] - spent[month]
             yield CategoryMonth(key, month, limit, carried, moved[month], spent[month], available)
-            carried = max(0, available) if category.carries_over else 0
+            carried = available - left_behind(category, available)
             month = _month_after(month)
+
+    def _ready_to_assign(self, month: Month) -> Money:
+        """What has come in until a month's end, less what categories have got, and what the months before have left behind."""
+        ready = sum(i.amount for i in self.incomes if month_of(i.day) <= month)
+        for category in self.categories:
+            for standing in self._history(category):
+                ready -= standing.limit if standing.month <= month else 0
+                ready += left_behind(category, standing.available) if standing.month < month else 0
+        return ready
+
+    def _to_spare(self, category: Category, month: Month) -> Money:
+        """What can be taken from a category in a month without being missed in a later one."""
+        left = [m.available for m in self._history(category) if m.month >= month]
+        return max(0, min(left) if category.carries_over else left[0])
 
     def _available(self, category: Category) -> Money:
         *_, present = self._history(category)
@@ -313,33 +229,45 @@ class Budget(Server):
         known = first <= month <= self.month
         require(known, "failed_precondition", f"there is nothing for {month}: ask for a month from {first} to {self.month}")
 
-    def _check_open(self, day: Day) -> None:
+    def _check_open(self, month: Month) -> None:
+        before = _month_after(self.month, -1)
+        require(before <= month <= self.month, "failed_precondition", f"{month} is closed: only {before} and {self.month} can be changed")
+
+    def _check_happened(self, day: Day) -> None:
         require(day <= self.today, "failed_precondition", f"{day} is after today, {self.today}: record it when it has happened")
-        before = _month_of(self.today - relativedelta(months=1))
-        require(_month_of(day) >= before, "failed_precondition", f"{day:%Y-%m} is closed: only {before} and {self.month} can be changed")
+        self._check_open(month_of(day))
+
+    def _check_begun(self, category: Category, month: Month) -> None:
+        begun = month >= category.since
+        require(begun, "failed_precondition", f"{category.name} ({category.category_id}) begins in {category.since}, after {month}")
 
     def _check_booked(self, expense: Expense) -> None:
         category = self.categories.get(expense.category_id)
-        self._check_open(expense.day)
-        begun = _month_of(expense.day) >= category.since
-        require(begun, "failed_precondition", f"{category.name} ({category.category_id}) begins in {category.since}, after {expense.day}")
-        self._check_strict(category, "raise its limit or move money to it first")
+        self._check_happened(expense.day)
+        self._check_begun(category, month_of(expense.day))
+        short = self._short(category)
+        missing = " and ".join(f"{-m.available} cents to it in {m.month}" for m in short)
+        otherwise = ", or raise its limit," if [m.month for m in short] == [self.month] else ""
+        key = category.category_id
+        require(not short, "failed_precondition", f"{key} is strict and would be overspent: move {missing}{otherwise} first")
 
-    def _check_strict(self, category: Category, advice: str) -> None:
-        """A strict category never falls below zero, in no month: what is spent in the last one is not carried over twice."""
-        if not category.strict:
-            return
-        short = -min(m.available for m in self._history(category))
-        require(short <= 0, "failed_precondition", f"{category.category_id} is strict and would be {short} cents short: {advice}")
+    def _short(self, category: Category) -> list[CategoryMonth]:
+        """The months in which a strict category would have less than nothing: what is spent in the last one is not carried over twice."""
+        return [m for m in self._history(category) if m.available < 0] if category.strict else []
 
 
-def _month_of(day: date) -> Month:
+def left_behind(category: Category, available: Money) -> Money:
+    """What of a month's end does not stay in the category: what was overspent, and what is left where nothing is carried over."""
+    return available if available < 0 or not category.carries_over else 0
+
+
+def month_of(day: date) -> Month:
     return day.isoformat()[:7]
 
 
-def _month_after(month: Month) -> Month:
-    year, last = divmod(int(month[:4]) * 12 + int(month[5:]), 12)
-    return f"{year}-{last + 1:02}"
+def _month_after(month: Month, count: int = 1) -> Month:
+    year, index = divmod(int(month[:4]) * 12 + int(month[5:]) - 1 + count, 12)
+    return f"{year}-{index + 1:02}"
 
 
 def _months_between(first: Month, last: Month) -> int:
