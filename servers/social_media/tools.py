@@ -1,122 +1,21 @@
 """A social network for one signed-in member. Whoever is private must agree to be followed, and shows posts to followers only."""
 
-from collections.abc import Iterable
-from datetime import date, timedelta
-from typing import Annotated, Literal, NewType
+import re
+from datetime import datetime, timedelta
 
 from msgspec.structs import asdict
 
 from prove.servers import (
-    Day,
-    Limit,
-    Meta,
-    Moment,
-    Page,
-    PersonName,
-    Query,
-    Record,
-    Server,
-    ToolError,
-    matches,
-    page,
-    read,
-    require,
-    table,
-    write,
+    Day, Limit, Moment, Offset, Page, PersonName, Query, Server, ToolError,
+    given, matches, newest, page, read, require, some_given, table, write,
+)
+from .records import (
+    Audience, Bio, Comment, CommentText, FeedOrder, Follow, Like, Login, Post, PostDetails, PostId, PostLine, PostText, Profile,
+    Remark, Repliers, Topic, User, UserId, UserLine, Visibility,
 )
 
-UserId = NewType("UserId", str)
-PostId = NewType("PostId", str)
-CommentId = NewType("CommentId", str)
-FollowId = NewType("FollowId", str)
-LikeId = NewType("LikeId", str)
-
-Handle = Annotated[str, Meta(pattern=r"^[a-z0-9_]{3,30}$", description="the unique name of a member, without the @")]
-Bio = Annotated[str, Meta(max_length=160, description="what a member says about themselves")]
-Visibility = Annotated[Literal["public", "private"], Meta(description="whether anybody may follow, or only who is accepted")]
-PostText = Annotated[str, Meta(min_length=1, max_length=280, description="what the post says")]
-Topic = Annotated[str, Meta(pattern=r"^[a-z]{2,30}$", description="what a post is about, one lower-case word")]
-Audience = Annotated[Literal["everyone", "followers"], Meta(description="who sees the post")]
-Repliers = Annotated[Literal["everyone", "followers", "nobody"], Meta(description="who may comment on the post")]
-CommentText = Annotated[str, Meta(min_length=1, max_length=280, description="what the comment says")]
-Remark = Annotated[str, Meta(max_length=280, description="what to say about a shared post")]
-FeedOrder = Annotated[Literal["top", "latest"], Meta(description="most talked about first, or newest first")]
-
-
-class Login(Record):
-    login_id: str
-    me: UserId
-
-
-class UserLine(Record):
-    user_id: UserId
-    name: PersonName
-    handle: Handle
-
-
-class User(UserLine):
-    bio: Bio
-    visibility: Visibility
-    joined: Day
-    answers: bool = True  # whether a private member accepts requests, or leaves them unanswered
-    blocks: list[UserId] = []
-
-
-class Profile(UserLine):
-    bio: Bio
-    visibility: Visibility
-    joined: Day
-    posts: int
-    followers: int
-    following: int
-    you_follow: Literal["no", "requested", "yes"]
-    follows_you: bool
-
-
-class Follow(Record):
-    follow_id: FollowId
-    follower: UserId
-    followed: UserId
-    since: Moment
-    status: Literal["accepted", "requested"] = "accepted"
-
-
-class PostLine(Record):
-    post_id: PostId
-    author: UserId
-    posted: Moment
-    topic: Topic | None
-    text: PostText
-
-
-class Post(PostLine):
-    audience: Audience = "everyone"
-    repliers: Repliers = "everyone"
-    shares: PostId | None = None  # the post that this one passes on
-
-
-class PostDetails(Post):
-    like_count: int = 0
-    comment_count: int = 0
-    share_count: int = 0
-    liked_by_you: bool = False
-
-
-class Like(Record):
-    like_id: LikeId
-    post_id: PostId
-    user_id: UserId
-
-
-class Comment(Record):
-    comment_id: CommentId
-    post_id: PostId
-    author: UserId
-    posted: Moment
-    text: CommentText
-
-
 ACCEPTED_AFTER = timedelta(hours=2)
+FEED_SPAN = timedelta(days=14)
 POSTS_A_DAY = 10
 
 
@@ -141,9 +40,11 @@ class SocialMedia(Server):
         """Find members by name and handle, among those who follow somebody, or whom somebody follows."""
         found = [u for u in self.users if matches(query, u.name, u.handle)]
         if follows:
-            found = [u for u in found if self._follows(u.user_id, self._open(follows).user_id)]
+            followers = {f.follower for f in self.follows.where(followed=self._open(follows), status="accepted")}
+            found = [u for u in found if u.user_id in followers]
         if followed_by:
-            found = [u for u in found if self._follows(self._open(followed_by).user_id, u.user_id)]
+            followed = {f.followed for f in self.follows.where(follower=self._open(followed_by), status="accepted")}
+            found = [u for u in found if u.user_id in followed]
         return page(sorted(found, key=lambda u: u.handle), limit, UserLine)
 
     @read
@@ -152,11 +53,9 @@ class SocialMedia(Server):
         return self._profile(self.users.get(user_id or self._me))
 
     @write(idempotent=True)
-    def update_profile(self, bio: Bio, name: PersonName | None = None, visibility: Visibility | None = None) -> Profile:
-        """Write the user's bio anew, and change name or visibility along with it."""
-        me = self.users.get(self._me)
-        updated = self.users.update(me.user_id, bio=bio, name=name or me.name, visibility=visibility or me.visibility)
-        return self._profile(updated)
+    def update_profile(self, bio: Bio | None = None, name: PersonName | None = None, visibility: Visibility | None = None) -> Profile:
+        """Change the user's bio, name or visibility; what is not given stays as it is, and an empty bio clears it."""
+        return self._profile(self.users.update(self._me, **some_given(bio=bio, name=name, visibility=visibility)))
 
     @write
     def follow_user(self, user_id: UserId) -> Follow:
@@ -165,7 +64,8 @@ class SocialMedia(Server):
         require(user_id != self._me, "invalid_argument", f"{user_id} is the user: choose somebody else")
         require(self._me not in user.blocks, "permission_denied", f"@{user.handle} has blocked the user, and cannot be followed")
         known = self._follow(self._me, user_id)
-        require(known is None, "conflict", f"the user follows @{user.handle} already, or has asked to: {known and known.status}")
+        already = "follows" if known and known.status == "accepted" else "has asked to follow"
+        require(known is None, "conflict", f"the user {already} @{user.handle} already")
         status = "requested" if user.visibility == "private" else "accepted"
         return self.follows.add(Follow(self.follows.mint(), self._me, user_id, self.now, status))
 
@@ -186,24 +86,22 @@ class SocialMedia(Server):
         author: UserId | None = None,
         topic: Topic | None = None,
         since: Day | None = None,
-        until: Day | None = None,
         limit: Limit = 10,
+        offset: Offset = 0,
     ) -> Page[PostLine]:
-        """Find posts that the user may see by words, author, topic and day, newest first."""
-        candidates = self.posts.where(author=self.users.get(author).user_id) if author else self.posts
-        found = [p for p in candidates if matches(query, p.text) and topic in (None, p.topic) and self._sees(p)]
-        if since or until:
-            found = [p for p in found if (since or date.min) <= p.posted.date() <= (until or date.max)]
-        return page(sorted(found, key=_newest_first), limit, PostLine)
+        """Find posts that the user may see by words, author, topic or hashtag and first day, newest first."""
+        candidates = self.posts.where(**given(author=author))
+        found = [p for p in candidates if matches(query, p.text) and _is_about(p, topic) and (since is None or since <= p.posted.date())]
+        return page(newest(filter(self._sees, found), _posted), limit, PostLine, offset)
 
     @read
-    def get_feed(self, order: FeedOrder = "top", topic: Topic | None = None, limit: Limit = 10) -> Page[PostLine]:
+    def get_feed(self, order: FeedOrder = "top", topic: Topic | None = None, limit: Limit = 10, offset: Offset = 0) -> Page[PostLine]:
         """Show posts of the members whom the user follows, of the last two weeks."""
-        recent = [p for p in self.posts if topic in (None, p.topic) and self.now - p.posted <= timedelta(days=14)]
-        found = [p for p in recent if self._follows(self._me, p.author) and self._sees(p)]
+        recent = [p for p in self.posts if _is_about(p, topic) and self.now - p.posted <= FEED_SPAN]
+        found = newest([p for p in recent if self._follows(self._me, p.author) and self._sees(p)], _posted)
         if order == "top":
-            return page(sorted(found, key=lambda p: (-self._score(p), *_newest_first(p))), limit, PostLine)
-        return page(sorted(found, key=_newest_first), limit, PostLine)
+            found.sort(key=self._score, reverse=True)
+        return page(found, limit, PostLine, offset)
 
     @read
     def get_post(self, post_id: PostId) -> PostDetails:
@@ -261,21 +159,31 @@ class SocialMedia(Server):
         mine, follows = post.author == self._me, self._follows(self._me, post.author)
         require(mine or post.repliers != "nobody", "permission_denied", f"nobody may comment on {post_id}")
         may = mine or follows or post.repliers == "everyone"
-        require(may, "failed_precondition", f"only followers of @{author.handle} may comment on {post_id}: follow them first")
+        closed = f"only followers of @{author.handle} may comment on {post_id}: {self._how_to_follow(author)}"
+        require(may, "failed_precondition", closed)
         return self.comments.add(Comment(self.comments.mint(), post_id, self._me, self.now, text))
 
     @read
-    def list_comments(self, post_id: PostId, author: UserId | None = None, limit: Limit = 10) -> Page[Comment]:
+    def list_comments(self, post_id: PostId, author: UserId | None = None, limit: Limit = 10, offset: Offset = 0) -> Page[Comment]:
         """List the comments on a post, oldest first."""
         comments = self.comments.where(post_id=self._seen(post_id).post_id)  # they are kept in the order of time
-        return page((c for c in comments if author in (None, c.author)), limit, Comment)
+        return page((c for c in comments if author in (None, c.author)), limit, Comment, offset)
 
-    # --- rules
+    # --- what happens by itself
+
+    def due(self) -> datetime | None:
+        return min((r.since + ACCEPTED_AFTER for r in self._answered()), default=None)
 
     def elapse(self) -> None:
-        for request in self.follows.where(status="requested"):
-            if request.since + ACCEPTED_AFTER <= self.now and self.users.get(request.followed).answers:
-                self.follows.update(request.follow_id, status="accepted")
+        for request in self._answered():
+            if request.since + ACCEPTED_AFTER <= self.now:
+                self.follows.update(request.follow_id, status="accepted", since=self.now)
+
+    def _answered(self) -> list[Follow]:
+        """The requests that will be accepted."""
+        return [r for r in self.follows.where(status="requested") if self.users.get(r.followed).answers]
+
+    # --- rules
 
     @property
     def _me(self) -> UserId:
@@ -288,12 +196,18 @@ class SocialMedia(Server):
         follow = self._follow(follower, followed)
         return follow is not None and follow.status == "accepted"
 
-    def _open(self, user_id: UserId) -> User:
+    def _how_to_follow(self, user: User) -> str:
+        if self._follow(self._me, user.user_id):
+            return "wait until they accept the user's request"
+        return "follow them first" if user.visibility == "public" else "ask to follow them, and wait until they accept"
+
+    def _open(self, user_id: UserId) -> UserId:
         """A member whose followers the user may look at."""
         user = self.users.get(user_id)
+        require(self._me not in user.blocks, "permission_denied", f"@{user.handle} has blocked the user")
         may = user.visibility == "public" or user_id == self._me or self._follows(self._me, user_id)
-        require(may, "failed_precondition", f"@{user.handle} is private: follow them first")
-        return user
+        require(may, "failed_precondition", f"@{user.handle} is private: {self._how_to_follow(user)}")
+        return user_id
 
     def _profile(self, user: User) -> Profile:
         known = self._follow(self._me, user.user_id)
@@ -305,17 +219,25 @@ class SocialMedia(Server):
         return Profile(*facts, posts, followers, following, you_follow, self._follows(user.user_id, self._me))
 
     def _sees(self, post: Post) -> bool:
-        """Whether the user may see a post: it is their own, or for everyone, or they follow its author."""
+        """Whether the user may see a post, and the one that it passes on."""
+        return self._may_see(post) and (post.shares is None or post.author == self._me or self._may_see(self.posts.get(post.shares)))
+
+    def _may_see(self, post: Post) -> bool:
+        """Whether a post is the user's own, or for everyone, or they follow its author."""
         author = self.users.get(post.author)
         if post.author == self._me or self._me in author.blocks:
             return post.author == self._me
         return (post.audience == "everyone" and author.visibility == "public") or self._follows(self._me, post.author)
 
     def _seen(self, post_id: PostId) -> Post:
+        """A post that the user may see. Refuses with the reason for which they may not."""
         post = self.posts.get(post_id)
-        handle, blocks = self.users.get(post.author).handle, self.users.get(post.author).blocks
-        require(self._me not in blocks, "permission_denied", f"@{handle}, who wrote {post_id}, has blocked the user")
-        require(self._sees(post), "failed_precondition", f"{post_id} is for followers of @{handle} only: follow them first")
+        for part in [post] if post.shares is None or post.author == self._me else [post, self.posts.get(post.shares)]:
+            author = self.users.get(part.author)
+            blocked = f"@{author.handle}, who wrote {part.post_id}, has blocked the user"
+            require(self._me not in author.blocks, "permission_denied", blocked)
+            closed = f"{part.post_id} is for followers of @{author.handle} only: {self._how_to_follow(author)}"
+            require(self._may_see(part), "failed_precondition", closed)
         return post
 
     def _liked(self, post_id: PostId) -> list[Like]:
@@ -323,13 +245,8 @@ class SocialMedia(Server):
 
     def _reach(self, post: Post) -> tuple[int, int, int]:
         """How many likes, comments and shares a post has."""
-        tables: tuple[Iterable[Record], ...] = (
-            self.likes.where(post_id=post.post_id),
-            self.comments.where(post_id=post.post_id),
-            self.posts.where(shares=post.post_id),
-        )
-        likes, comments, shares = (len(list(rows)) for rows in tables)
-        return likes, comments, shares
+        likes, comments = self.likes.where(post_id=post.post_id), self.comments.where(post_id=post.post_id)
+        return len(likes), len(comments), len(self.posts.where(shares=post.post_id))
 
     def _score(self, post: Post) -> int:
         """What ranks a post in the feed: a comment weighs two likes, a share three, and all of it fades by the hour."""
@@ -357,5 +274,10 @@ class SocialMedia(Server):
         return self.posts.remove(post.post_id)
 
 
-def _newest_first(post: Post) -> tuple[float, str]:
-    return -post.posted.timestamp(), post.post_id
+def _posted(post: Post) -> Moment:
+    return post.posted
+
+
+def _is_about(post: Post, topic: Topic | None) -> bool:
+    """Whether a post has that topic, or a hashtag in its text that says so."""
+    return topic is None or topic == post.topic or topic in re.findall(r"#(\w+)", post.text.lower())

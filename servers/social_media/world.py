@@ -1,8 +1,12 @@
 """Forty members, two of one first name, with interests, friends and a month of posts: some are private, one never answers, one has
 blocked the user, and a few posts are for followers only or closed to comments."""
 
+from datetime import timedelta
+
 from prove.servers.maker import Maker
-from servers.social_media.tools import Comment, Follow, Like, Login, Post, SocialMedia, User
+
+from .records import Comment, Follow, Like, Login, Post, User
+from .tools import SocialMedia
 
 POSTS = {  # topic -> what people post about it
     "cycling": (
@@ -102,7 +106,7 @@ def populate(social: SocialMedia, make: Maker) -> None:
     social.logins.add(Login("LGN-1", me.user_id))
     social.users.update(unanswering.user_id, visibility="private", answers=False)
     social.users.update(blocker.user_id, visibility="public", blocks=[me.user_id])
-    _follows(social, make, me, blocker)
+    _follows(social, make, me)
     _posts(social, make, me)
     _reactions(social, make)
 
@@ -119,55 +123,69 @@ def _members(social: SocialMedia, make: Maker) -> list[User]:
     return list(social.users)
 
 
-def _follows(social: SocialMedia, make: Maker, me: User, blocker: User) -> None:
-    """Everybody follows some others; the user also has two requests open, one of which is soon accepted."""
-    users = list(social.users)
-    asked = [u for u in users if u.visibility == "private" and u != me][:2]
+def _strangers(one: User, other: User) -> bool:
+    """Whether one of the two has blocked the other, so that neither follows, likes, shares or comments."""
+    return one.user_id in other.blocks or other.user_id in one.blocks
+
+
+def _follows(social: SocialMedia, make: Maker, me: User) -> None:
+    """Everybody follows some others, since both are there; the user also has two requests open, one of which is soon accepted."""
+    users, found = list(social.users), list[Follow]()
+    asked = [u for u in users if u.visibility == "private"][:2]
     for user in users:
-        for other in make.some([u for u in users if u != user], 16 if user == me else make.between(2, 8)):
-            if user != me or (other not in asked and other.user_id != blocker.user_id):
-                since = make.moment(-make.between(1, 400), make.between(6, 22))
-                social.follows.add(Follow(social.follows.mint(), user.user_id, other.user_id, since))
-    for other in asked:
-        since = make.moment(0, 8, make.between(0, 50))
-        social.follows.add(Follow(social.follows.mint(), me.user_id, other.user_id, since, "requested"))
+        open_to = [u for u in users if u.user_id != user.user_id and u.answers and not _strangers(u, user)]
+        others = [u for u in open_to if u not in asked] if user.user_id == me.user_id else open_to
+        for other in make.some(others, 16 if user.user_id == me.user_id else make.between(2, 8)):
+            together = (make.today - max(user.joined, other.joined)).days
+            since = make.moment(-make.between(1, min(together - 1, 400)), make.between(6, 22), make.between(0, 59))
+            found.append(Follow("", user.user_id, other.user_id, since))
+    found += [Follow("", me.user_id, u.user_id, make.moment(0, 8, make.between(0, 50)), "requested") for u in asked]
+    for f in sorted(found, key=lambda f: f.since):
+        social.follows.add(Follow(social.follows.mint(), f.follower, f.followed, f.since, f.status))
 
 
 def _posts(social: SocialMedia, make: Maker, me: User) -> None:
-    """A month of posts, oldest first; now and then somebody shares a public one."""
-    users, said = list(social.users), [(topic, text) for topic, texts in POSTS.items() for text in texts]
-    fresh, public = iter(make.shuffled(said)), list[Post]()
-    for ago in range(DAYS, 0, -1):
-        for hour in sorted(make.between(6, 22) for _ in range(make.between(2, 4))):
-            author = me if make.chance(0.12) else make.pick(users)
-            posted = make.moment(-ago, hour, make.between(0, 59))
-            if public and make.chance(0.1):
-                original = make.pick(public)
-                shared = (original.topic, original.text, "everyone", "everyone", original.post_id)
-                social.posts.add(Post(social.posts.mint(), author.user_id, posted, *shared))
-                continue
-            topic, text = next(fresh, None) or make.pick(said)
-            audience = "followers" if make.chance(0.15) else "everyone"
-            content = (None if make.chance(0.1) else topic, text, audience, make.pick(REPLIERS))
-            post = social.posts.add(Post(social.posts.mint(), author.user_id, posted, *content))
-            if audience == "everyone" and author.visibility == "public":
-                public.append(post)
+    """A month of posts, oldest first; now and then somebody shares a public one of somebody else's, each one once."""
+    users, said = {u.user_id: u for u in social.users}, [(topic, text) for topic, texts in POSTS.items() for text in texts]
+    fresh, public, shared = iter(make.shuffled(said)), list[Post](), set[tuple[str, str]]()
+    days = ((ago, make.between(2, 4)) for ago in range(DAYS, 0, -1))
+    moments = sorted(make.moment(-ago, make.between(6, 22), make.between(0, 59)) for ago, posts in days for _ in range(posts))
+    for posted in moments:
+        author = users[me.user_id] if make.chance(0.12) else make.pick(list(users.values()))
+        new = [p for p in public if p.author != author.user_id and (author.user_id, p.post_id) not in shared]
+        new = [p for p in new if not _strangers(users[p.author], author)]
+        if new and make.chance(0.1):
+            original = make.pick(new)
+            shared.add((author.user_id, original.post_id))
+            content = (original.topic, original.text, "everyone", "everyone", original.post_id)
+            social.posts.add(Post(social.posts.mint(), author.user_id, posted, *content))
+            continue
+        topic, text = next(fresh, None) or make.pick(said)
+        tagged = make.chance(0.15)  # the topic stands in the text
+        audience = "followers" if make.chance(0.15) else "everyone"
+        about = (None, f"{text} #{topic}") if tagged else (None if make.chance(0.05) else topic, text)
+        post = social.posts.add(Post(social.posts.mint(), author.user_id, posted, *about, audience, make.pick(REPLIERS)))
+        if audience == "everyone" and author.visibility == "public":
+            public.append(post)
 
 
 def _reactions(social: SocialMedia, make: Maker) -> None:
-    """Likes and comments by those who may see the post: anybody, or the author's followers."""
+    """Likes and comments by those who may see the post: anybody, or who follows the author by then; comments in the order of time."""
     users = {u.user_id: u for u in social.users}
-    followers: dict[str, list[str]] = {user_id: [] for user_id in users}
-    for follow in social.follows:
-        if follow.status == "accepted":
-            followers[follow.followed].append(follow.follower)
+    followers: dict[str, list[Follow]] = {user_id: [] for user_id in users}
+    for follow in social.follows.where(status="accepted"):
+        followers[follow.followed].append(follow)
+    said = list[Comment]()
     for post in social.posts:
-        for_all = post.audience == "everyone" and users[post.author].visibility == "public"
-        seen_by = list(users) if for_all else followers[post.author]
+        author = users[post.author]
+        following = [f.follower for f in followers[post.author] if f.since <= post.posted]
+        for_all = post.audience == "everyone" and author.visibility == "public"
+        origin = users[social.posts.get(post.shares).author] if post.shares else author
+        seen_by = [u for u in (users if for_all else following) if not _strangers(users[u], author) and not _strangers(users[u], origin)]
         for user_id in make.some(seen_by, make.between(0, 6)):
             social.likes.add(Like(social.likes.mint(), post.post_id, user_id))
-        writers = {"everyone": seen_by, "followers": followers[post.author], "nobody": []}[post.repliers]
-        minutes = sorted(make.between(5, 600) for _ in range(make.between(0, 3)))
-        for user_id, later in zip(make.some(writers, 3), minutes, strict=False):
-            at = post.posted.replace(hour=min(23, post.posted.hour + later // 60))
-            social.comments.add(Comment(social.comments.mint(), post.post_id, user_id, at, make.pick(COMMENTS)))
+        writers = {"everyone": seen_by, "followers": [u for u in seen_by if u in following], "nobody": []}[post.repliers]
+        for user_id in make.some(writers, make.between(0, 3)):
+            said.append(Comment("", post.post_id, user_id, post.posted + timedelta(minutes=make.between(5, 600)), make.pick(COMMENTS)))
+    for c in sorted(said, key=lambda c: c.posted):
+        social.comments.add(Comment(social.comments.mint(), c.post_id, c.author, c.posted, c.text))
