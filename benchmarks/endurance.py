@@ -18,7 +18,7 @@ import msgspec
 
 from prove.servers.catalog import catalogue, load
 from prove.servers.session import Session
-from prove.synthesis.wander import wander
+from prove.synthesis.planning.wander import wander
 
 STRIDE = 250  # calls in one world: far enough from where it began, and not so far that every call is slow
 

@@ -18,7 +18,7 @@ from prove.servers import Record, Server, table
 from prove.servers.catalog import catalogue
 from prove.servers.server import World
 from prove.servers.session import Session
-from prove.synthesis.wander import wander
+from prove.synthesis.planning.wander import wander
 
 REPEATS = 20  # of one call
 

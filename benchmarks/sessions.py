@@ -25,7 +25,7 @@ import httpx
 import psutil
 
 from prove.servers.session import Session
-from prove.synthesis.wander import wander
+from prove.synthesis.planning.wander import wander
 
 WORLDS, WALKS, CALLS = 4, 10, 6
 PROVE = ["-c", "from prove.cli import main; main()", "serve", "banking", "--http", "--port", "0", "--max-sessions", "10000"]

@@ -10,7 +10,7 @@ import msgspec
 from prove.rewards import PRESETS
 from prove.servers.catalog import catalogue
 from prove.servers.errors import did_you_mean
-from prove.synthesis.dataset import PAPER_MIX, UNSEEN, Plan
+from prove.synthesis.data.dataset import PAPER_MIX, UNSEEN, Plan
 from prove.synthesis.machine import Shape
 from prove.training.grpo import GRPO
 from prove.training.sft import SFT

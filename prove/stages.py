@@ -19,7 +19,7 @@ from prove.benchmarks.heldout import Score
 from prove.profiles import Profile
 from prove.progress import Progress
 from prove.run import Run, RunError, results, unwritable, write_json
-from prove.synthesis.dataset import Plan, synthesize
+from prove.synthesis.data.dataset import Plan, synthesize
 
 WAIT = 0.5  # seconds between looks at a training process
 FULL = 64_000_000  # bytes of disk with which a checkpoint cannot be written

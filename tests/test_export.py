@@ -16,9 +16,9 @@ from prove.episode import Episode
 from prove.policies import SILENT
 from prove.records import BadRecord, Conversation, read_conversations, write_conversations
 from prove.run import RunError
-from prove.synthesis import abstention
-from prove.synthesis.dataset import PAPER_MIX, WORLDS, Plan, item, synthesize
-from prove.synthesis.export import export, record, row, split_of
+from prove.synthesis.data import abstention
+from prove.synthesis.data.dataset import PAPER_MIX, WORLDS, Plan, item, synthesize
+from prove.synthesis.data.export import export, record, row, split_of
 
 MIX = tuple(PAPER_MIX.items())
 SERVERS = ("banking", "calendar")

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from prove.servers.catalog import catalogue, load, packages
 from prove.servers.schema import fields_of, is_secret
 from prove.servers.session import Session
-from prove.synthesis.wander import wander
+from prove.synthesis.planning.wander import wander
 
 COUNTS = {  # arXiv:2606.03892, table 2
     "banking": 17, "trading": 13, "payments": 10, "calendar": 17, "email": 17, "filesystem": 40, "shopping": 23,
@@ -124,7 +124,7 @@ import hashlib
 from random import Random
 from prove.servers.catalog import packages
 from prove.servers.session import Session
-from prove.synthesis.wander import wander
+from prove.synthesis.planning.wander import wander
 
 for server in packages():
     session = Session.open(server, 3)

@@ -11,8 +11,8 @@ import pytest
 from prove.servers.catalog import catalogue, load, packages, world_of
 from prove.servers.schema import bare, fields_of
 from prove.servers.session import Session
-from prove.synthesis.values import NoValue
-from prove.synthesis.wander import arguments_for, curated, wander
+from prove.synthesis.planning.values import NoValue
+from prove.synthesis.planning.wander import arguments_for, curated, wander
 
 SERVERS = list(packages())
 DAYS, SEEDS = 60, 20

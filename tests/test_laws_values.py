@@ -16,8 +16,8 @@ from prove.servers.decoding import ecma
 from prove.servers.normal import canonical, form_of
 from prove.servers.server import Server
 from prove.servers.session import Session
-from prove.synthesis.values import NoValue
-from prove.synthesis.wander import arguments_for, curated, wander
+from prove.synthesis.planning.values import NoValue
+from prove.synthesis.planning.wander import arguments_for, curated, wander
 
 SERVERS = list(packages())
 REFUSALS = {"invalid_argument", "not_found", "conflict", "failed_precondition", "permission_denied", "resource_exhausted"}

@@ -20,7 +20,7 @@ from prove import stages
 from prove.profiles import find
 from prove.rewards import PAPER, STRICT
 from prove.servers.catalog import packages
-from prove.synthesis.phrases import phrasebook, problems
+from prove.synthesis.language.phrases import phrasebook, problems
 from prove.tables import heldout, update_readme
 
 HOME = Path(__file__).parent.parent

@@ -23,16 +23,17 @@ from prove.servers.catalog import catalogue, load
 from prove.servers.schema import bare, without_none
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected, certify, heard
-from prove.synthesis.dataset import PAPER_MIX, WORLDS, Plan, item, synthesize
-from prove.synthesis.dedup import THRESHOLD, features, jaccard
-from prove.synthesis.graph import _search
-from prove.synthesis.language import readings, say
+from prove.synthesis.data.dataset import PAPER_MIX, WORLDS, Plan, item, synthesize
+from prove.synthesis.data.dedup import THRESHOLD, features, jaccard
+from prove.synthesis.data.report import chain_length
+from prove.synthesis.language.phrases import phrasebook, polished
+from prove.synthesis.language.saying import readings, say
 from prove.synthesis.machine import Shape
-from prove.synthesis.memory import Goal, Memory
-from prove.synthesis.phrases import phrasebook, polished
-from prove.synthesis.planner import Draft
-from prove.synthesis.report import chain_length
-from prove.synthesis.teacher import PERSONAS, Scripted, Wish
+from prove.synthesis.planning.graph import _search
+from prove.synthesis.planning.memory import Goal, Memory
+from prove.synthesis.planning.planner import Draft
+from prove.synthesis.planning.wishes import PERSONAS, Wish
+from prove.synthesis.teachers.scripted import Scripted
 
 from .sayable import HINTS
 
@@ -84,7 +85,7 @@ def test_a_superfluous_call_a_foreign_value_or_a_failing_call_is_rejected(conver
 
 def test_an_item_depends_on_its_seed_and_number_alone(conversations, tmp_path):
     script = (
-        "import sys, msgspec\nfrom prove.synthesis.dataset import *\n"
+        "import sys, msgspec\nfrom prove.synthesis.data.dataset import *\n"
         f"plan = Plan({N}, mix=tuple(PAPER_MIX.items()))\n"
         "sys.stdout.buffer.write(b''.join(msgspec.json.encode(item(plan, i)[0]) for i in (7, 3, 11)))"
     )
@@ -117,7 +118,7 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
     whole = synthesize(plan, tmp_path / "whole.jsonl").read_bytes()
     rejects = (tmp_path / "whole.rejects.jsonl").read_bytes()
     script = (
-        "import sys\nfrom pathlib import Path\nfrom prove.synthesis.dataset import Plan, synthesize\n"
+        "import sys\nfrom pathlib import Path\nfrom prove.synthesis.data.dataset import Plan, synthesize\n"
         "synthesize(Plan(30, servers=('banking',)), Path(sys.argv[1]))"
     )
     out, part = tmp_path / "killed.jsonl", tmp_path / "killed.jsonl.part"

@@ -19,11 +19,11 @@ import pytest
 from prove.records import read_conversations
 from prove.run import RunError
 from prove.synthesis.certify import certify
-from prove.synthesis.dataset import Plan, item, read_rejects, synthesize
-from prove.synthesis.graph import build
-from prove.synthesis.llm import LLM, TRIES
-from prove.synthesis.llm_judge import judge
-from prove.synthesis.llm_teacher import ASKS, HOPELESS, LLMTeacher, Noting, Unspoken
+from prove.synthesis.data.dataset import Plan, item, read_rejects, synthesize
+from prove.synthesis.planning.graph import build
+from prove.synthesis.teachers.llm import LLM, TRIES
+from prove.synthesis.teachers.llm_judge import judge
+from prove.synthesis.teachers.llm_teacher import ASKS, HOPELESS, LLMTeacher, Noting, Unspoken
 
 PLAN = Plan(4, servers=("banking",))
 

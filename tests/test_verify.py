@@ -18,11 +18,11 @@ from prove.display import page_html, sample
 from prove.records import Conversation, GroundTruthCall, Turn, write_conversations
 from prove.servers.schema import schema
 from prove.servers.session import Session
-from prove.synthesis import wording
 from prove.synthesis.ambiguity import single_out
 from prove.synthesis.certify import Rejected, certify, home
-from prove.synthesis.dataset import Plan, item
-from prove.synthesis.language import say
+from prove.synthesis.data.dataset import Plan, item
+from prove.synthesis.language import wording
+from prove.synthesis.language.saying import say
 from prove.verify.asks import asked_for
 from prove.verify.report import check, verify
 from prove.verify.words import heard

@@ -29,7 +29,7 @@ def chosen(servers: str) -> list[str]:
 
 def known_split(name: str) -> str:
     """The split named in an option. Raises LookupError for an unknown one."""
-    from prove.synthesis.dataset import WORLDS
+    from prove.synthesis.data.dataset import WORLDS
 
     if name not in WORLDS:
         raise LookupError(f"there is no split {name!r}; there are: {', '.join(WORLDS)}")

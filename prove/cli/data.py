@@ -19,7 +19,7 @@ def graph(
     judge_model: Annotated[str, typer.Option(help="The name of that model.")] = "",
 ) -> None:
     """Show which tools depend on which: explicit edges from types, implicit ones found by execution."""
-    from prove.synthesis.graph import build, explained, node_link, summary
+    from prove.synthesis.planning.graph import build, explained, node_link, summary
 
     it = build(server)
     if picture:
@@ -27,7 +27,7 @@ def graph(
 
         save(tool_graph(it), picture)
     if judge:
-        from prove.synthesis.llm_judge import judge as compare
+        from prove.synthesis.teachers.llm_judge import judge as compare
 
         model = _llm(judge, judge_model, "judge")
         typer.echo(f"{judge_model}: {compare(it, model)}\n{model.usage}")
@@ -60,9 +60,9 @@ def synthesize(
 ) -> None:
     """Make certified conversations; goes on where a killed run stopped."""
     from prove.progress import Progress
-    from prove.synthesis.dataset import PAPER_MIX, UNSEEN, Plan, read_rejects
-    from prove.synthesis.dataset import synthesize as make
-    from prove.synthesis.llm_teacher import LLMTeacher
+    from prove.synthesis.data.dataset import PAPER_MIX, UNSEEN, Plan, read_rejects
+    from prove.synthesis.data.dataset import synthesize as make
+    from prove.synthesis.teachers.llm_teacher import LLMTeacher
 
     paper = tuple(PAPER_MIX.items())
     mixes = {"multi_turn": (("multi_turn", 1),), "paper": paper, "transfer": paper}
@@ -87,7 +87,7 @@ def synthesize(
 def _outside(where: str) -> str:
     """Where the public abstention sets are; "", for our own questions, with a word on stderr where the hub is out of reach."""
     from prove.run import RunError
-    from prove.synthesis.abstention import HUB, reachable
+    from prove.synthesis.data.abstention import HUB, reachable
 
     why_not = reachable(where) if where else ""
     if why_not and where != HUB:
@@ -99,7 +99,7 @@ def _outside(where: str) -> str:
 
 def _llm(url: str, model: str, role: str, temperature: float | None = None, prices: str = "", seed: int = 0) -> Any:
     """The language model of the options --teacher or --judge."""
-    from prove.synthesis.llm import LLM
+    from prove.synthesis.teachers.llm import LLM
 
     if not model:
         fail(f"--{role} needs --{role}-model, the name under which the endpoint knows its model")
@@ -120,7 +120,7 @@ def export(
     heldout_servers: Annotated[str, typer.Option(help="Comma-separated: whatever lives there is a split of its own.")] = "",
 ) -> None:
     """Write a data set to hand on: JSON lines, Parquet for `datasets.load_dataset`, and a card of what is in it."""
-    from prove.synthesis.export import export as write
+    from prove.synthesis.data.export import export as write
 
     held_out = chosen(heldout_servers) if heldout_servers else []
     for split, n in write(files, out, held_out).items():

@@ -16,7 +16,7 @@ from prove.records import Conversation, Split
 from prove.rewards.cheats import cheats
 from prove.rewards.reward import PAPER, STRICT, reward
 from prove.rewards.strict import equivalent
-from prove.synthesis.dataset import PAPER_MIX, Plan, item
+from prove.synthesis.data.dataset import PAPER_MIX, Plan, item
 
 PRESETS = {"paper": PAPER, "strict": STRICT}
 

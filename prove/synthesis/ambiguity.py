@@ -20,9 +20,9 @@ from prove.servers.schema import bare, fields_of, ids_in, is_id, without_none
 from prove.servers.server import Server
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected
-from prove.synthesis.language import is_money, is_month, say
-from prove.synthesis.phrases import Phrasebook, Template, phrasebook, polished
-from prove.synthesis.values import key_type, name_of, shown_alone, table_of
+from prove.synthesis.language.phrases import Phrasebook, Template, phrasebook, polished
+from prove.synthesis.language.saying import is_money, is_month, say
+from prove.synthesis.planning.values import key_type, name_of, shown_alone, table_of
 
 Span = tuple[int, int]  # where in the words something begins and ends
 

@@ -22,9 +22,9 @@ from prove.servers.schema import bare, without_none
 from prove.servers.server import Server
 from prove.servers.session import Session
 from prove.servers.tools import Parameter
-from prove.synthesis.language import readings
-from prove.synthesis.phrases import Phrasebook, phrasebook
-from prove.synthesis.values import name_of
+from prove.synthesis.language.phrases import Phrasebook, phrasebook
+from prove.synthesis.language.saying import readings
+from prove.synthesis.planning.values import name_of
 
 
 class Rejected(Exception):

@@ -14,11 +14,12 @@ from prove.episode import Limits
 from prove.records import Answer, Attempt, Conversation, GroundTruthCall, Level, Turn
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected, heard
-from prove.synthesis.goals import Last, Seeker
-from prove.synthesis.memory import Goal
-from prove.synthesis.phrases import phrasebook
-from prove.synthesis.planner import Draft
-from prove.synthesis.teacher import PERSONAS, Teacher, Wish
+from prove.synthesis.language.phrases import phrasebook
+from prove.synthesis.planning.goals import Last, Seeker
+from prove.synthesis.planning.memory import Goal
+from prove.synthesis.planning.planner import Draft
+from prove.synthesis.planning.wishes import PERSONAS, Wish
+from prove.synthesis.teachers.scripted import Teacher
 
 State = Literal[
     "draw_goal", "choose_level",  # query

@@ -18,7 +18,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from prove.mcp.config import launch
 from prove.mcp.http import application, bind
 from prove.servers.session import Session
-from prove.synthesis.wander import wander
+from prove.synthesis.planning.wander import wander
 
 ERAS = ("2026-07-28", "legacy")
 MODERN = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28"}

@@ -15,7 +15,7 @@ from prove.mcp.adopt.values import Leaf, arguments, fits, leaves, words
 from prove.policies import SILENT, Oracle, Script
 from prove.records import read_conversations
 from prove.run import RunError
-from prove.synthesis.graph import explained
+from prove.synthesis.planning.graph import explained
 
 from .helpers import opened
 

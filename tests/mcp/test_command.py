@@ -75,7 +75,7 @@ def test_the_core_works_where_no_mcp_sdk_is_installed():
     lines = [
         "import sys",
         "sys.modules.update({m: None for m in ('mcp', 'mcp_types', 'starlette', 'uvicorn', 'anyio')})",
-        "import prove.servers, prove.episode, prove.rewards, prove.synthesis.dataset",
+        "import prove.servers, prove.episode, prove.rewards, prove.synthesis.data.dataset",
         "from prove.servers.session import Session",
         "print(Session.open('banking', 0).call('list_accounts', {}).ok)",
     ]

@@ -7,7 +7,7 @@ import pytest
 from mcp import Client
 
 from prove.episode import open_session
-from prove.synthesis.dataset import PAPER_MIX, Plan, item
+from prove.synthesis.data.dataset import PAPER_MIX, Plan, item
 
 from .helpers import ERAS, control, opened, same, script, shown, stdio
 

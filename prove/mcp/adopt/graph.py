@@ -1,6 +1,6 @@
 """What depends on what in a foreign server: guessed from names and types, kept only where an execution shows it.
 
-The edges are those of `prove.synthesis.graph` (arXiv:2606.03892, section 3.1), found without forks: each trial is a fresh session.
+The edges are those of `prove.synthesis.planning.graph` (arXiv:2606.03892, section 3.1), found without forks: each trial is a fresh session.
 """
 
 import json
@@ -27,7 +27,7 @@ class Probe(msgspec.Struct, frozen=True):
 
 
 def build(server: Adopted) -> nx.DiGraph:
-    """The graph of a foreign server, in the form of `prove.synthesis.graph.build`; says of itself whether it is `isolated`."""
+    """The graph of a foreign server, in the form of `prove.synthesis.planning.graph.build`; says of itself whether it is `isolated`."""
     graph = nx.DiGraph(server=server.name)
     for tool in server.tools.values():
         graph.add_node(tool.name, writes=not tool.reads, description=tool.description)

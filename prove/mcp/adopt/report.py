@@ -8,7 +8,7 @@ from prove.mcp.adopt.play import evaluate, tasks
 from prove.mcp.adopt.server import Adopted
 from prove.policies import SILENT, Oracle
 from prove.records import write_conversations
-from prove.synthesis.graph import summary
+from prove.synthesis.planning.graph import summary
 
 _ISOLATION = {
     True: "sessions are isolated: what one did, another did not see",

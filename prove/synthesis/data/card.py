@@ -7,8 +7,8 @@ from statistics import fmean, quantiles
 from typing import Any
 
 from prove.records import Conversation
-from prove.synthesis.dataset import read_rejects
-from prove.synthesis.report import report
+from prove.synthesis.data.dataset import read_rejects
+from prove.synthesis.data.report import report
 
 LICENCE = "apache-2.0"
 #: What was made elsewhere, with its own licence and where to find it.
@@ -150,7 +150,7 @@ _USE = """## Use
 
 ```python
 from datasets import load_dataset
-from prove.synthesis.export import record
+from prove.synthesis.data.export import record
 
 data = load_dataset("path/of/this/folder")
 conversation = record(data["train"][0])  # arguments, origins and values are JSON text in a row

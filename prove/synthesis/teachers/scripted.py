@@ -9,35 +9,11 @@ from itertools import groupby
 from random import Random
 from typing import Any, Protocol
 
-import msgspec
-
 from prove.servers.tools import Tool
-from prove.synthesis.language import say
-from prove.synthesis.phrases import Ask, Phrasebook, Template, paths_of, polished, value_at
-from prove.synthesis.values import name_of
-
-
-class Persona(msgspec.Struct, frozen=True):
-    """Who asks: a few words, and the register in which they speak (terse, polite, chatty, indirect)."""
-
-    description: str
-    register: int
-
-
-PERSONAS = (
-    Persona("a nurse between two shifts", 0),
-    Persona("a founder who types with one thumb", 0),
-    Persona("a courier on the road", 0),
-    Persona("a retired teacher", 1),
-    Persona("an executive assistant", 1),
-    Persona("a librarian", 1),
-    Persona("a student with a lot on their mind", 2),
-    Persona("a new parent", 2),
-    Persona("a friendly shop owner", 2),
-    Persona("a novelist", 3),
-    Persona("a careful accountant", 3),
-    Persona("somebody new to the city", 3),
-)
+from prove.synthesis.language.phrases import Phrasebook, Template, paths_of, polished, value_at
+from prove.synthesis.language.saying import say
+from prove.synthesis.planning.values import name_of
+from prove.synthesis.planning.wishes import Persona, Wish
 
 _WHICH = (  # of things that are there
     "Sure. Which {what} do you mean?",
@@ -53,16 +29,6 @@ _SUPPLIES = ("{it}.", "Oh, sorry: {it}.", "Right, {it}.", "I meant {it}.", "That
 _GREETING = re.compile(r"^(?:Hi|Hey|Hello|So|Good (?:morning|afternoon|evening))(?:[!,]| there[!,]) ")  # said once, at the start
 _LISTED = 12  # items of a list that a reply goes through
 _JOINTS = ("And then: ", "After that, one more thing. ", "Also: ", "Once that's done: ")
-
-
-class Wish(msgspec.Struct, frozen=True):
-    """One grounded goal: the call to make, and the words for each of its arguments."""
-
-    ask: Ask
-    template: Template
-    arguments: dict[str, Any]
-    spoken: dict[str, str]  # argument -> words
-    held_back: tuple[str, ...] = ()  # arguments that the user does not give at first
 
 
 class Teacher(Protocol):

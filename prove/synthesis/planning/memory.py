@@ -8,9 +8,9 @@ import msgspec
 
 from prove.records import Answer, Attempt
 from prove.servers.tools import Tool
-from prove.synthesis.planner import Draft
-from prove.synthesis.teacher import Wish
-from prove.synthesis.values import looked_up, shown_alone, table_of
+from prove.synthesis.planning.planner import Draft
+from prove.synthesis.planning.values import looked_up, shown_alone, table_of
+from prove.synthesis.planning.wishes import Wish
 
 
 class Goal(msgspec.Struct, frozen=True):

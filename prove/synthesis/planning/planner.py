@@ -17,9 +17,9 @@ from prove.servers.schema import bare, fields_of, is_id, without_none
 from prove.servers.server import Server
 from prove.servers.session import Result, Session
 from prove.servers.tools import Parameter, Tool
-from prove.synthesis.language import is_money, say
-from prove.synthesis.phrases import Phrasebook, Template
-from prove.synthesis.values import name_of, table_of
+from prove.synthesis.language.phrases import Phrasebook, Template
+from prove.synthesis.language.saying import is_money, say
+from prove.synthesis.planning.values import name_of, table_of
 
 
 class Unplannable(Exception):

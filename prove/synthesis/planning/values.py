@@ -13,7 +13,7 @@ from prove.servers import Query
 from prove.servers.schema import bare, fields_of, is_id, metas, named_types, without_none
 from prove.servers.server import Server, key_hint
 from prove.servers.tools import Parameter, Tool
-from prove.synthesis.language import is_money, is_month
+from prove.synthesis.language.saying import is_money, is_month
 
 
 class NoValue(LookupError):

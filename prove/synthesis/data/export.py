@@ -12,7 +12,7 @@ import msgspec
 
 from prove.records import BadRecord, Conversation, read_conversations, write_conversations
 from prove.run import RunError
-from prove.synthesis.card import card
+from prove.synthesis.data.card import card
 
 SPLITS = ("train", "validation", "heldout_worlds", "heldout_servers")
 _FREE = {"arguments", "origin", "value", "necessity", "schemas"}  # fields that hold JSON text in a row

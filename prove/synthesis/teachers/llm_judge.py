@@ -13,7 +13,7 @@ import networkx as nx
 
 from prove.servers.catalog import load
 from prove.servers.tools import Tool
-from prove.synthesis.llm import LLM
+from prove.synthesis.teachers.llm import LLM
 
 _SYSTEM = """You are given two tools of one server. Say which depends on which.
 explicit: a result of the first holds something that the second requires as an argument.

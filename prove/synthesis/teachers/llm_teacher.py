@@ -18,10 +18,11 @@ from prove.run import RunError
 from prove.servers.catalog import load
 from prove.servers.server import Server
 from prove.synthesis.certify import Rejected, certify, provenance, replay_results
-from prove.synthesis.language import NUMBERS
-from prove.synthesis.llm import LLM
-from prove.synthesis.teacher import Persona, Scripted, Wish
-from prove.synthesis.wording import telling_names
+from prove.synthesis.language.saying import NUMBERS
+from prove.synthesis.language.wording import telling_names
+from prove.synthesis.planning.wishes import Persona, Wish
+from prove.synthesis.teachers.llm import LLM
+from prove.synthesis.teachers.scripted import Scripted
 
 ASKS = 3  # times that one turn is asked for before its conversation is given up
 HOPELESS = 20  # conversations in a row that were given up: then the model will not do

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from prove.records import Attempt, Conversation, Level
-from prove.synthesis.dataset import Plan
+from prove.synthesis.data.dataset import Plan
 from prove.synthesis.machine import Shape
 
 

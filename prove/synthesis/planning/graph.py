@@ -20,8 +20,8 @@ from prove.servers.schema import bare, fields_of, is_id
 from prove.servers.server import stable_hash
 from prove.servers.session import Session
 from prove.servers.tools import Tool
-from prove.synthesis.values import NoValue, draw
-from prove.synthesis.wander import arguments_for, curated, wander
+from prove.synthesis.planning.values import NoValue, draw
+from prove.synthesis.planning.wander import arguments_for, curated, wander
 
 WORLDS = range(4)
 WALK = 250  # calls of the wanderer a world: the states in which edges are looked for

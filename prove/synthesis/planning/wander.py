@@ -13,7 +13,7 @@ from prove.servers.catalog import load
 from prove.servers.errors import Code
 from prove.servers.session import Result, Session
 from prove.servers.tools import Tool
-from prove.synthesis.values import NoValue, draw
+from prove.synthesis.planning.values import NoValue, draw
 
 
 class Visit(msgspec.Struct, frozen=True):

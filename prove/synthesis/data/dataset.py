@@ -18,13 +18,13 @@ from prove.records import Conversation, Kind, Split, read_conversations
 from prove.run import RunError
 from prove.servers.catalog import catalogue, load
 from prove.servers.server import stable_hash
-from prove.synthesis.abstention import abstention
 from prove.synthesis.ambiguity import single_out
 from prove.synthesis.certify import Rejected, certify, home
-from prove.synthesis.dedup import Seen
-from prove.synthesis.llm_teacher import LLMTeacher, Noting, Unspoken
+from prove.synthesis.data.abstention import abstention
+from prove.synthesis.data.dedup import Seen
+from prove.synthesis.data.knobs import irrelevant, missing_function, narrow, with_distractors, with_stripped_enums
 from prove.synthesis.machine import Machine, Shape
-from prove.synthesis.perturb import irrelevant, missing_function, narrow, with_distractors, with_stripped_enums
+from prove.synthesis.teachers.llm_teacher import LLMTeacher, Noting, Unspoken
 
 #: Which worlds each split lives in: what is held out is held out by world, always.
 WORLDS: dict[Split, range] = {"train": range(0, 48), "validation": range(48, 52), "heldout": range(52, 64)}

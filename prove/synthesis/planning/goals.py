@@ -11,13 +11,13 @@ from prove.records import Answer, Attempt, Level, leaves, paths
 from prove.servers.errors import Code
 from prove.servers.session import Result, Session
 from prove.servers.tools import Tool
-from prove.synthesis.language import say
-from prove.synthesis.memory import Goal, Memory
-from prove.synthesis.phrases import Ask, Phrasebook, Template, value_at
-from prove.synthesis.planner import Draft, Unplannable, name_record, resolve
-from prove.synthesis.teacher import Persona, Wish
-from prove.synthesis.values import NoValue, draw, name_of
-from prove.synthesis.wander import refusing
+from prove.synthesis.language.phrases import Ask, Phrasebook, Template, value_at
+from prove.synthesis.language.saying import say
+from prove.synthesis.planning.memory import Goal, Memory
+from prove.synthesis.planning.planner import Draft, Unplannable, name_record, resolve
+from prove.synthesis.planning.values import NoValue, draw, name_of
+from prove.synthesis.planning.wander import refusing
+from prove.synthesis.planning.wishes import Persona, Wish
 
 TRIES = 40
 _LINKS = 24  # tries for the next link of a chain: what is possible is found early, what is not costs all of them

@@ -1,0 +1,1 @@
+"""What is handed on: data sets, knobs, deduplication, export and their card."""

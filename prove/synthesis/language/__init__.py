@@ -1,0 +1,1 @@
+"""How it is said: phrasebooks, values in words and back, measures of wording."""

@@ -1,0 +1,1 @@
+"""Who speaks: from the phrasebooks, or a language model."""
