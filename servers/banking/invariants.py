@@ -53,7 +53,7 @@ def past(bank: Banking) -> Iterator[str]:
             yield f"{card.card_id} is {card.status} and good until {card.expires}"
     for dispute in bank.disputes:
         charge = bank.transactions.get(dispute.transaction_id)
-        if charge.kind not in ("card", "payment") or not 0 <= (dispute.opened.date() - charge.posted.date()).days <= 60:
+        if charge.kind != "card" or not 0 <= (dispute.opened.date() - charge.posted.date()).days <= 60:
             yield f"{dispute.dispute_id} is about a {charge.kind} entry of {charge.posted}, and was opened {dispute.opened}"
 
 

@@ -178,10 +178,10 @@ class Banking(Server):
 
     @write
     def dispute_transaction(self, transaction_id: TransactionId, reason: Reason) -> Dispute:
-        """Dispute a charge or payment of the last 60 days; the bank decides within 10 days."""
+        """Dispute a card charge of the last 60 days; the bank decides within 10 days."""
         charge = self.transactions.get(transaction_id)
-        disputable = charge.kind in ("card", "payment")
-        require(disputable, "failed_precondition", f"{transaction_id} is a {charge.kind}: only card charges and payments can be disputed")
+        why_not = f"{transaction_id} is no card charge but a {charge.kind}, which cannot be disputed"
+        require(charge.kind == "card", "failed_precondition", why_not)
         known = "; ".join(f"{d.dispute_id} is {d.status}" for d in self.disputes.where(transaction_id=transaction_id))
         require(not known, "conflict", f"{transaction_id} was disputed already: {known}")
         age = (self.today - charge.posted.date()).days
