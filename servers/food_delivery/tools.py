@@ -8,7 +8,7 @@ from .records import (
     MOST_PORTIONS, Address, AddressId, Comment, Courier, CourierId, Cuisine, Diet, DropOff, Estimate, KitchenNote, MenuItem,
     MenuItemId, MenuItemLine, Metres, OpenNow, Order, OrderDetails, OrderId, OrderItem, OrderItemId, OrderLine, OrderStatus,
     Portions, Promo, PromoCode, Restaurant, RestaurantId, RestaurantLine, Section, Stars, Tip, Tracking, Trip,
-)
+)  # fmt: skip
 from .rides import delivery_fee, distance, is_open, reaches, schedule
 
 MOVING = ("placed", "preparing", "out_for_delivery")

@@ -11,7 +11,7 @@ from .records import (
     OrderItemId, OrderLine, OrderStatus, PaymentMethod, PaymentMethodId, Pieces, PostalCode, PriceLimit, Product, ProductDetails,
     ProductId, ProductLine, Reason, Return, Review, Shipment, ShippingOption, ShippingOptionId, ShippingQuote, Sort, Stars,
     Street, Tracking, Traits, Variant, VariantId,
-)
+)  # fmt: skip
 
 DAYS_TO_RETURN, DAYS_UNTIL_RECEIVED = 30, 5
 RESTOCKED_BY = 20  # pieces that come with a delivery to the warehouse

@@ -8,11 +8,11 @@ from msgspec.structs import asdict
 from prove.servers import (
     Day, Limit, Moment, Offset, Page, PersonName, Query, Server, ToolError,
     given, matches, newest, page, read, require, some_given, table, write,
-)
+)  # fmt: skip
 from .records import (
     Audience, Bio, Comment, CommentText, FeedOrder, Follow, Like, Login, Post, PostDetails, PostId, PostLine, PostText, Profile,
     Remark, Repliers, Topic, User, UserId, UserLine, Visibility,
-)
+)  # fmt: skip
 
 ACCEPTED_AFTER = timedelta(hours=2)
 FEED_SPAN = timedelta(days=14)

@@ -409,3 +409,15 @@ def test_advice_on_an_order_that_has_left_is_to_return_its_items(session):
     assert session.call("return_order_item", {"order_item_id": item, "reason": "too_big"}).code == "failed_precondition"
     session.advance(days=7)
     value(session, "return_order_item", order_item_id=item, reason="too_big")
+
+
+@pytest.mark.parametrize(("address", "option"), [("ADR-1", "SHP-1"), ("ADR-3", "SHP-4"), ("ADR-4", "SHP-2")])
+def test_a_parcel_costs_what_was_quoted_and_comes_on_the_day_that_was_quoted(session, address, option):
+    put(session, "Harbor Masters", pieces=2)
+    quotes = {q["shipping_option_id"]: q for q in value(session, "get_shipping_options", address_id=address)["items"]}
+    value(session, "set_shipping_option", address_id=address, shipping_option_id=option)
+    order = value(session, "checkout", payment_method_id="PAY-1")
+    assert order["shipping"] == quotes[option]["price"]
+    session.advance(days=1)
+    tracking = value(session, "track_shipment", order_id=order["order_id"])
+    assert (tracking["arrives"], tracking["carrier"]) == (quotes[option]["arrives"], quotes[option]["carrier"])
