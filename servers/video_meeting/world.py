@@ -1,10 +1,12 @@
-"""One host's video meetings: three that are running, nine days that are over and four weeks to come, and what was recorded."""
+"""One host's video meetings: four that are running, nine days that were lived through and four weeks to come."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 
 from prove.servers.maker import Maker
-from servers.video_meeting.tools import MB_A_MINUTE, Meeting, Participant, Recording, User, VideoMeetings
+
+from .records import Meeting, Participant, User
+from .tools import VideoMeetings
 
 # fmt: off
 TOPICS = (  # topic, agenda
@@ -27,12 +29,7 @@ TOPICS = (  # topic, agenda
     ("Parents' evening online", "Ten minutes a family."), ("Press briefing", "Questions by mail beforehand."),
 )
 # fmt: on
-RUNNING = (  # begun when, length, what the user may be in it
-    (-20, 90, ("host", "co_host")),
-    (-35, 240, ("co_host",)),
-    (-10, 180, ("co_host",)),
-    (-10, 120, ("attendee",)),
-)
+Deed = tuple[datetime, Callable[[], object]]
 
 
 def populate(server: VideoMeetings, make: Maker) -> None:
@@ -40,46 +37,98 @@ def populate(server: VideoMeetings, make: Maker) -> None:
     names.append(f"{names[3].split()[0]} {make.faker.last_name()}")  # two people of one first name
     for name in names:
         server.users.add(User(make.email(name), name))
+    server.clock.now = make.moment(-10, 7)
+    deeds: list[Deed] = []
     topics = make.shuffled(TOPICS)[:28]
+    _running(server, make, topics[:4], deeds)
     slots = make.shuffled([(day, hour) for day in (*range(-9, 0), *range(1, 29)) for hour in (8, 10, 12, 14, 16)])
-    for (topic, agenda), (ago, duration, roles) in zip(topics, RUNNING, strict=False):
-        meeting = _hold(server, make, make.pick(roles), topic, make.start + timedelta(minutes=ago), duration, True, agenda, "in_progress")
-        if ago == -35:
-            server.recordings.add(Recording(server.recordings.mint(), meeting.meeting_id, meeting.start + timedelta(minutes=5)))
-    for topic, agenda in (*topics[4:], topics[-1], topics[-2]):  # two topics come up twice
-        day, hour = slots.pop()
-        duration, role = make.pick((30, 30, 45, 60, 90)), make.pick(("host", "host", "host", "co_host", "attendee"))
-        status = "ended" if day < 0 else "cancelled" if make.chance(0.1) else "scheduled"
-        meeting = _hold(server, make, role, topic, make.moment(day, hour), duration, make.chance(0.6), agenda, status)
-        if status == "ended" and make.chance(0.7):
-            _record(server, make, meeting)
+    plans = list(zip((*topics[4:], topics[-1], topics[-2]), slots, strict=False))  # two topics come up twice
+    for topic, (day, hour) in (plan for plan in plans if plan[1][0] < 0):
+        meeting, role = _plan(server, make, topic, make.moment(day, hour))
+        if role != "attendee":
+            _lead(server, make, meeting, deeds)
+    for moment, deed in sorted(deeds, key=lambda d: d[0]):
+        _live(server, moment)
+        deed()
+    _live(server, make.start)
+    for topic, (day, hour) in (plan for plan in plans if plan[1][0] > 0):
+        meeting, _ = _plan(server, make, topic, make.moment(day, hour))
+        if make.chance(0.1):
+            server.meetings.update(meeting.meeting_id, status="cancelled")
 
 
-def _hold(server: VideoMeetings, make: Maker, role: str, topic: str, start: datetime, *rest: Any) -> Meeting:
-    """Add a meeting in which the user has that role, and the people who belong to it."""
-    me, *others = server.users
-    people = make.shuffled(others)[: 7 if "in_progress" in rest else make.between(2, 5)]
-    host = me if role == "host" else people.pop()
-    meeting = server.meetings.add(Meeting(server.meetings.mint(), topic, host.email, start, *rest))
-    parts = [(host, "host"), *([] if host is me else [(me, role)]), *((person, "attendee") for person in people)]
-    for number, (person, part) in enumerate(parts):
-        state = _state(make, meeting, part, number)
-        who = (meeting.meeting_id, person.name, person.email, part, state)
+def _plan(server: VideoMeetings, make: Maker, topic: tuple[str, str], start: datetime) -> tuple[Meeting, str]:
+    duration, role = make.pick((30, 30, 45, 60, 90)), make.pick(("host", "host", "host", "co_host", "attendee"))
+    people = make.shuffled(list(server.users)[1:])[: make.between(2, 5)]
+    return _schedule(server, make, role, topic, start, duration, make.chance(0.6), people), role
+
+
+def _live(server: VideoMeetings, until: datetime) -> None:
+    """Let happen what happens by itself up to a moment."""
+    while (due := server.due()) and due < until:
+        server.clock.now = due
+        server.elapse()
+    server.clock.now = until
+    server.elapse()
+
+
+def _running(server: VideoMeetings, make: Maker, topics: list[tuple[str, str]], deeds: list[Deed]) -> None:
+    """Four meetings at one time. The user can be in one of them only: their own, if they host one, or the one that they came to first."""
+    users, own = make.shuffled(list(server.users)[1:]), make.chance(0.75)
+    hosts, guests = users[:4], (make.person() for _ in range(18))
+    people = [*users[4:], *(User(make.email(name, "example.org"), name) for name in guests)]
+    parts = ((-35, 240, "co_host"), (-20, 90, "host" if own else "attendee"), (-10, 180, "co_host"), (-10, 120, "attendee"))
+    for (ago, duration, role), topic in zip(parts, topics, strict=True):
+        there = [people.pop() for _ in range(10 if ago == -20 else 4)]
+        there += [] if role == "host" else [hosts.pop()]
+        meeting = _schedule(server, make, role, topic, make.start + timedelta(minutes=ago), duration, True, there)
+        if role == "host" or (ago == -35 and not own):
+            _lead(server, make, meeting, deeds, admitted=make.pick((2, 3, 4, 7)))
+        if role == "co_host":  # some are asked to join in at the last minute, and wait when the world begins
+            deeds.append((make.start - timedelta(minutes=3), _inviting(server, meeting, [people.pop().email for _ in range(3)])))
+
+
+def _inviting(server: VideoMeetings, meeting: Meeting, emails: list[str]) -> Callable[[], object]:
+    return lambda: server.invite(meeting, emails)
+
+
+def _schedule(
+    server: VideoMeetings,
+    make: Maker,
+    role: str,
+    topic: tuple[str, str],
+    start: datetime,
+    duration: int,
+    waiting_room: bool,
+    people: list[User],
+) -> Meeting:
+    """Plan a meeting in which the user has that role, with the last of the others as its host if the user is not."""
+    me = next(iter(server.users))
+    host, others = (me, people) if role == "host" else (people[-1], people[:-1])
+    meeting_id = server.meetings.mint()
+    meeting = server.meetings.add(Meeting(meeting_id, topic[0], host.email, start, duration, waiting_room, topic[1]))
+    parts = [(host, "host"), *([] if host is me else [(me, role)]), *((person, "attendee") for person in others)]
+    for person, part in parts:
+        who = (meeting_id, person.name, person.email, server.now, part)
         server.participants.add(Participant(server.participants.mint(), *who))
     return meeting
 
 
-def _state(make: Maker, meeting: Meeting, part: str, number: int) -> str:
-    if meeting.status in ("scheduled", "cancelled"):
-        return "invited"
-    if meeting.status == "ended":
-        return "left" if part != "attendee" or make.chance(0.85) else "invited"  # some never came
-    return "in_meeting" if part != "attendee" else ("waiting", "in_meeting", "waiting", "waiting", "invited")[number % 5]
+def _lead(server: VideoMeetings, make: Maker, meeting: Meeting, deeds: list[Deed], admitted: int = 9) -> None:
+    """What the user does in a meeting that they run: let in those who wait, or some of them, and mostly record it."""
 
+    def admit() -> None:
+        for person in server.participants.where(meeting_id=meeting.meeting_id, state="waiting")[:admitted]:
+            server.admit_participant(person.participant_id)
 
-def _record(server: VideoMeetings, make: Maker, meeting: Meeting) -> None:
-    started = meeting.start + timedelta(minutes=make.between(1, 5))
-    stopped = meeting.end - timedelta(minutes=make.between(0, 8))
-    size = MB_A_MINUTE * ((stopped - started) // timedelta(minutes=1))
-    there = [p.name for p in server.participants.where(meeting_id=meeting.meeting_id) if p.state == "left"]
-    server.recordings.add(Recording(server.recordings.mint(), meeting.meeting_id, started, "ready", stopped, size, there))
+    def stop() -> None:
+        for recording in server.recordings.where(meeting_id=meeting.meeting_id, status="recording"):
+            server.stop_recording(recording.recording_id)
+
+    if meeting.host == next(iter(server.users)).email:
+        deeds.append((meeting.start + timedelta(minutes=3), admit))
+    if make.chance(0.7):
+        deeds.append((meeting.start + timedelta(minutes=8), lambda: server.start_recording(meeting.meeting_id)))
+    early = meeting.end - timedelta(minutes=make.between(1, 8))
+    if make.chance(0.7) and early < make.start:  # else the recording ends with the meeting
+        deeds.append((early, stop))
