@@ -1,14 +1,27 @@
-"""A chain of eight stores, five of them ours: shelves full and empty, goods on hold, transfers and orders on their way or at the dock."""
+"""A chain of eight stores, five of them ours: shelves full and empty, goods on hold, transfers and orders on their way or at the dock.
+
+The stores open their books six weeks ago, and then live: what was ordered, sent, held and counted in that time was so by
+the server's own rules, day by day.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
 
 from prove.servers.maker import Maker
-from servers.retail_chain.tools import LOSSES, Adjustment, Product, PurchaseOrder, Reservation, RetailChain, Stock, Store, Transfer
+
+from .records import Product, Reservation, Stock, Store
+from .tools import LOSSES, RetailChain
 
 STORES = {  # name -> city; two stores are in one city
     "Riverside": "Portland", "Market Square": "Portland", "Old Mill": "Denver", "Harbour Point": "Boston", "Kings Cross": "Chicago",
     "Lakeview": "Madison", "Station Road": "Austin", "Northgate": "Seattle", "Greenfield": "Columbus", "Castle Street": "Richmond",
     "Parkway": "Omaha", "Bridge End": "Tucson",
 }  # fmt: skip
-REGIONS = ("north", "south", "east", "west")
+REGIONS = {  # as the census divides the country: the Midwest is our north, the Northeast our east
+    "Portland": "west", "Denver": "west", "Seattle": "west", "Tucson": "west", "Chicago": "north", "Madison": "north", "Omaha": "north",
+    "Columbus": "north", "Boston": "east", "Austin": "south", "Richmond": "south",
+}  # fmt: skip
 
 CATALOGUE = {  # department -> supplier, how long it takes, and name: (price, case size)
     "kitchen": ("Homeware Direct", 6, {
@@ -44,6 +57,10 @@ CATALOGUE = {  # department -> supplier, how long it takes, and name: (price, ca
 }  # fmt: skip
 
 
+Event = tuple[datetime, Callable[[], object]]
+DAYS_BACK = 42
+
+
 def populate(chain: RetailChain, make: Maker) -> None:
     _stores(chain, make)
     _products(chain, make)
@@ -53,17 +70,27 @@ def populate(chain: RetailChain, make: Maker) -> None:
                 on_hand = make.pick((0, 1, 2, 3, *range(4, 40, 2)))
                 row = (f"{store.store_id}:{product.sku}", store.store_id, product.sku, on_hand, on_hand, make.pick((3, 5, 8)))
                 chain.stock.add(Stock(*row))
-    _purchase_orders(chain, make)
-    _transfers(chain, make)
-    _adjustments(chain, make)
-    _reservations(chain, make)
+    events = [*_purchase_orders(chain, make), *_transfers(chain, make), *_adjustments(chain, make), *_reservations(chain, make)]
+    for at, happens in sorted(events, key=lambda e: e[0]):
+        _live_until(chain, at)
+        happens()
+    _live_until(chain, make.start)
+    _spend_nearly_all(chain, make)
+
+
+def _live_until(chain: RetailChain, moment: datetime) -> None:
+    while (due := chain.due()) <= moment:
+        chain.clock.now = due
+        chain.elapse()
+    chain.clock.now = moment
 
 
 def _stores(chain: RetailChain, make: Maker) -> None:
     names = ["Riverside", "Market Square", *make.shuffled(list(STORES)[2:])[:6]]
+    month = make.day(-DAYS_BACK).replace(day=1)
     for i, name in enumerate(make.shuffled(names)):
-        budget = make.between(150_000, 900_000, 5_000) if i else 2_000  # one has spent nearly all of it
-        chain.stores.add(Store(chain.stores.mint(), name, STORES[name], REGIONS[i // 2], i < 5, budget))
+        budget = make.between(500_000, 1_500_000, 5_000)
+        chain.stores.add(Store(chain.stores.mint(), name, STORES[name], REGIONS[STORES[name]], i < 5, budget, budget, month))
 
 
 def _products(chain: RetailChain, make: Maker) -> None:
@@ -77,50 +104,86 @@ def _products(chain: RetailChain, make: Maker) -> None:
             chain.products.add(Product(sku, name, department, supplier, price, cost, case_size, lead_days, make.chance(0.08)))
 
 
-def _purchase_orders(chain: RetailChain, make: Maker) -> None:
-    """Old ones in stock, some at the dock (one of them counted in part), some on their way."""
+def _purchase_orders(chain: RetailChain, make: Maker) -> list[Event]:
+    """Some long in stock, some at the dock of our stores, where nobody had time in the last days, some on their way."""
     products = [p for p in chain.products if not p.discontinued]
-    for status in make.shuffled(["received"] * 8 + ["delivered"] * 9 + ["ordered"] * 6):
-        product, store = make.pick(products), make.pick(list(chain.stores))
-        units = make.between(1, 4) * product.case_size
-        expected = make.between(1, product.lead_days) if status == "ordered" else -make.between(0 if status == "delivered" else 4, 20)
-        received = units if status == "received" else units // 2 if status == "delivered" and make.chance(0.2) else 0
-        told = (store.store_id, product.sku, product.supplier, units, units * product.unit_cost, make.day(expected), received, status)
-        chain.purchase_orders.add(PurchaseOrder(chain.purchase_orders.mint(), *told))
-        chain._move(store.store_id, product.sku, received)
+
+    def order(kind: str) -> Event:
+        product, store = make.pick(products), make.pick([s for s in chain.stores if s.managed or kind != "at the dock"])
+        lead, cases = product.lead_days, make.between(1, 4)
+        spans = {"in stock": (lead + 6, 28), "at the dock": (lead, lead + 4), "on its way": (1, lead - 1)}
+        at = make.moment(-make.between(*spans[kind]), make.between(9, 17), make.between(0, 59))
+        return at, lambda: chain._order(chain.stores.get(store.store_id), product, cases)
+
+    orders = [order(kind) for kind in ["in stock"] * 8 + ["at the dock"] * 9 + ["on its way"] * 6]
+    mornings = [(make.moment(-ago, 8, 15), lambda: _take_in(chain)) for ago in range(DAYS_BACK - 1, 5, -1)]
+    return [*orders, *mornings, (make.moment(0, 8, 15), lambda: _count_in_part(chain))]
 
 
-def _transfers(chain: RetailChain, make: Maker) -> None:
-    for status in ("arrived", "arrived", "arrived", "in_transit", "in_transit", "in_transit"):
-        stock = make.pick([s for s in chain.stock if s.on_hand > 5])
-        to = make.pick([s for s in chain.stores if s.store_id != stock.store_id])
-        quantity = make.between(1, 5)
-        day = make.day(1 if status == "in_transit" else -make.between(1, 20))
-        transfer = Transfer(chain.transfers.mint(), stock.store_id, to.store_id, stock.sku, quantity, day, status)
-        chain.transfers.add(transfer)
-        chain._move(stock.store_id, stock.sku, -quantity)
-        if status == "arrived":
-            chain._move(to.store_id, stock.sku, quantity)
+def _take_in(chain: RetailChain) -> None:
+    for order in chain.purchase_orders.where(status="delivered"):
+        chain._receive(order, order.quantity)
 
 
-def _adjustments(chain: RetailChain, make: Maker) -> None:
-    for reason in make.shuffled(["damaged", "damaged", "stolen", "expired", "found", "returned", "returned"]):
-        stock = make.pick([s for s in chain.stock if s.on_hand > 5])
-        change = -make.between(1, 3) if reason in LOSSES else make.between(1, 3)
-        after = chain._move(stock.store_id, stock.sku, change).on_hand
-        at = make.moment(-make.between(1, 30), make.between(9, 18))
-        told = (stock.store_id, stock.sku, change, reason, at, after)
-        chain.adjustments.add(Adjustment(chain.adjustments.mint(), *told))
+def _count_in_part(chain: RetailChain) -> None:
+    for order in [o for o in chain.purchase_orders.where(status="delivered") if o.quantity > 1][:2]:
+        chain._receive(order, order.quantity // 2)
 
 
-def _reservations(chain: RetailChain, make: Maker) -> None:
+def _well_stocked(chain: RetailChain, make: Maker, least: int) -> Stock:
+    """A shelf with more than that available."""
+    shelves = chain.stock.keys()
+    while True:
+        stock = chain.stock.get(make.pick(shelves))
+        if stock.on_hand > least and stock.on_hand - chain._held(stock) > least:
+            return stock
+
+
+def _transfers(chain: RetailChain, make: Maker) -> list[Event]:
+    """Three long there, three sent this morning."""
+
+    def send() -> None:
+        stock = _well_stocked(chain, make, 5)
+        to = make.pick([s.store_id for s in chain.stores if s.store_id != stock.store_id])
+        chain._send(stock.store_id, to, stock.sku, make.between(1, 5))
+
+    past = [make.moment(-make.between(3, 20), make.between(9, 17)) for _ in range(3)]
+    return [(at, send) for at in (*past, *(make.moment(0, 8, minute) for minute in (20, 30, 40)))]
+
+
+def _adjustments(chain: RetailChain, make: Maker) -> list[Event]:
+    def count(reason: str) -> None:
+        stock, units = _well_stocked(chain, make, 5), make.between(1, 3)
+        chain._move(stock.store_id, stock.sku, -units if reason in LOSSES else units, reason)
+
+    reasons = make.shuffled(["damaged", "damaged", "stolen", "expired", "found", "returned", "returned"])
+    return [(make.moment(-make.between(1, 30), make.between(9, 18)), partial(count, reason)) for reason in reasons]
+
+
+def _reservations(chain: RetailChain, make: Maker) -> list[Event]:
     """Most are held now, each for somebody else; a few were collected, given up or forgotten."""
-    shelves = make.some([s for s in chain.stock if s.on_hand > 3], 30)
-    for i, stock in enumerate(make.shuffled(shelves)):
-        status = ("collected", "released", "expired")[i % 3] if i < 6 else "held"
-        day = -make.between(2, 20) if i < 6 else make.between(0, 1)
-        until, quantity = make.moment(day, make.between(10, 19)), make.between(1, 3)
-        told = (stock.store_id, stock.sku, quantity, make.person(), until, status)
-        chain.reservations.add(Reservation(chain.reservations.mint(), *told))
-        if status == "collected":
-            chain._move(stock.store_id, stock.sku, -quantity)
+
+    def hold() -> Reservation:
+        stock = _well_stocked(chain, make, 3)
+        return chain._hold(stock.store_id, stock.sku, make.between(1, 3), make.person())
+
+    def hold_and_close(outcome: str) -> None:
+        held = hold()
+        if outcome == "collected":
+            chain._move(held.store_id, held.sku, -held.quantity, "reservation", held.reservation_id)
+        if outcome != "expired":
+            chain.reservations.update(held.reservation_id, status=outcome)
+
+    outcomes = ("collected", "released", "expired") * 2
+    over = [(make.moment(-make.between(4, 20), make.between(9, 18)), partial(hold_and_close, outcome)) for outcome in outcomes]
+    return [*over, *((make.moment(-1, make.between(9, 19), make.between(0, 59)), hold) for _ in range(24))]
+
+
+def _spend_nearly_all(chain: RetailChain, make: Maker) -> None:
+    """One of our stores had just enough left for what it ordered this morning."""
+    store = make.pick(chain.stores.where(managed=True))
+    product = make.pick([p for p in chain.products if not p.discontinued])
+    cost = 2 * product.case_size * product.unit_cost
+    spent = store.monthly_budget - store.budget
+    tight = chain.stores.update(store.store_id, monthly_budget=spent + cost + 1_500, budget=cost + 1_500)
+    chain._order(tight, product, 2)
