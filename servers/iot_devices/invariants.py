@@ -1,8 +1,11 @@
-"""What must hold in a smart home after every call."""
+"""What must hold in a smart home after every call, and what its past looks like."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
-from servers.iot_devices.tools import SCENIC, Device, IotDevices
+from .house import HOUR, full_hour, last_due
+from .records import SCENIC, UNITS, Device, Sensor
+from .tools import IotDevices
 
 STATES = {
     "thermostat": ("off", "heat", "cool", "auto"),
@@ -17,6 +20,10 @@ STATES = {
 def invariants(home: IotDevices) -> Iterator[str]:
     for device in home.devices:
         yield from _of_device(home, device)
+    for records in (home.scenes, home.automations):
+        names = [record.name.casefold() for record in records]
+        if len(names) != len(set(names)):
+            yield f"two records of {records.spec.noun} have the same name"
     names = [room.room_id.casefold() for room in home.rooms]
     if len(names) != len(set(names)):
         yield "two rooms have the same name"
@@ -32,8 +39,6 @@ def invariants(home: IotDevices) -> Iterator[str]:
     for automation in home.automations:
         if automation.status == "enabled" and automation.scene_id not in home.scenes:
             yield f"{automation.automation_id} is enabled and its scene is gone"
-        if automation.last_run and automation.last_run > home.now:
-            yield f"{automation.automation_id} ran in the future"
 
 
 def _of_device(home: IotDevices, device: Device) -> Iterator[str]:
@@ -45,8 +50,44 @@ def _of_device(home: IotDevices, device: Device) -> Iterator[str]:
         yield f"{device.device_id} is {device.state} and {device.position} percent open"
     if device.modes and device.state not in device.modes:
         yield f"{device.device_id} is in the mode {device.state}, which it does not have"
+    if device.battery == 0 and device.link == "online":
+        yield f"{device.device_id} answers with an empty battery"
     if device.kind == "sensor":
         sensor, logs = home.sensors.get(device.device_id), home.logs.where(device_id=device.device_id)
         last = logs[-1].hours[-1]
         if (last.value, last.taken) != (sensor.value, sensor.taken):
             yield f"{device.device_id} does not show its latest reading"
+
+
+def past(home: IotDevices) -> Iterator[str]:
+    for automation in home.automations:
+        ran, since, due = automation.last_run, automation.since, last_due(automation, home.now)
+        if automation.status == "enabled" and due > since and ran != due:
+            yield f"{automation.automation_id} has been enabled since {since}, was due at {due}, and last ran at {ran}"
+        elif (automation.status == "disabled" or due <= since) and ran and ran > since:
+            yield f"{automation.automation_id} ran at {ran}, though it has been {automation.status} only since {since}"
+        if ran and last_due(automation, ran) != ran:
+            yield f"{automation.automation_id} ran at {ran}, which is not its time"
+    for sensor in home.sensors:
+        yield from _of_sensor(home, sensor)
+    if home.households.one().lived_until != home.now:
+        yield "something that was due has not happened"
+
+
+def _of_sensor(home: IotDevices, sensor: Sensor) -> Iterator[str]:
+    device, logs = home.devices.get(sensor.device_id), home.logs.where(device_id=sensor.device_id)
+    if sensor.unit != UNITS[sensor.measure]:
+        yield f"{sensor.device_id} measures {sensor.measure} in {sensor.unit}"
+    if device.link == "online" and sensor.taken != full_hour(home.now):
+        yield f"{sensor.device_id} answers, and has measured nothing since {sensor.taken}"
+    hours = [hour for log in logs for hour in log.hours]
+    if any(log.day != hour.taken.date() for log in logs for hour in log.hours):
+        yield f"{sensor.device_id} keeps an hour under another day"
+    if any(one.taken >= other.taken for one, other in pairwise(hours)) or any(h.taken != full_hour(h.taken) for h in hours):
+        yield f"{sensor.device_id} did not measure hour by hour"
+    for one, other in pairwise(hours):
+        if sensor.measure == "temperature" and abs(other.value - one.value) > 1.001:
+            yield f"{sensor.device_id} jumps from {one.value} to {other.value} degrees by {other.taken}"
+    gaps = [other.taken - one.taken for one, other in pairwise(hours) if other.taken - one.taken > HOUR]
+    if any(gap > 8 * 24 * HOUR for gap in gaps):
+        yield f"{sensor.device_id} was silent for longer than from one Saturday to the next"

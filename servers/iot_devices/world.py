@@ -1,12 +1,17 @@
 """One household's house: a dozen rooms whose devices share names, some offline, one lock that may be jammed."""
 
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
 
 from prove.servers import brief
 from prove.servers.maker import Maker
-from servers.iot_devices.tools import UNITS, Automation, Device, Household, IotDevices, Room, Scene, Sensor, Setting, ThermostatMode
+
+from .house import DAY, HOUR, SATURDAY
+from .records import SWITCHED, UNITS, Automation, Device, Household, Room, Scene, Sensor, Setting, ThermostatMode
+from .tools import IotDevices
 
 WHITE, COLOR, SIMPLE = "dimmable light", "color light", "light"  # what a light can do
 HEATING, CLIMATE = "heating", "climate"  # what a thermostat can do
@@ -82,22 +87,77 @@ AUTOMATIONS = (  # name, scene, time, days
     ("evening garden", "garden party", "20:00", "weekends"),
     ("work mode", "focus", "08:30", "weekdays"),
 )
-MEMORY_HOURS = 33  # today so far and yesterday
+LIVED = timedelta(days=7, hours=1)  # before the world begins, so that what runs on some days of the week has run
+Deed = tuple[datetime, Callable[[], object]]  # what somebody in the house does, and when
 
 
 def populate(home: IotDevices, make: Maker) -> None:
-    first_hour = make.start - timedelta(hours=MEMORY_HOURS)
-    home.households.add(Household("HOME", make.digits(6), make.digits(4), make.start))
+    begin = make.start - LIVED
+    home.clock.now = begin
+    home.households.add(Household("HOME", make.digits(6), make.digits(4), begin))
     for name, floor, things in [*ROOMS[:ALWAYS], *make.some(ROOMS[ALWAYS:], make.between(3, 5))]:
         room = home.rooms.add(Room(name, floor))
         for thing, sort in things:
             device = home.devices.add(_device(home.devices.mint(), thing, sort, room, make))
             if device.kind == "sensor":
-                home.sensors.add(Sensor(device.device_id, sort, _first_value(sort, make), UNITS[sort], first_hour))
+                home.sensors.add(Sensor(device.device_id, sort, _first_value(sort, make), UNITS[sort], begin))
     _scenes(home, make)
-    for hour in range(MEMORY_HOURS):
-        home.measure(first_hour + timedelta(hours=hour + 1))
-    _trouble(home, make)
+    for moment, deed in sorted([*_habits(home, make), *_trouble(home, make)], key=lambda pair: pair[0]):
+        _live(home, moment)
+        deed()
+    _live(home, make.start)
+
+
+def _live(home: IotDevices, until: datetime) -> None:
+    """Let what is due happen, each at its moment."""
+    while (due := home.due()) and due <= until:
+        home.clock.now = due
+        home.elapse()
+    home.clock.now = until
+    home.elapse()
+
+
+def _habits(home: IotDevices, make: Maker) -> list[Deed]:
+    """What the household does by hand in the mornings and evenings; some automations they came to disable."""
+    deeds: list[Deed] = []
+    evenings = [make.moment(-days, 19, make.between(0, 59)) for days in (7, 3, 2, 1)]
+    for moment in (*evenings, make.start - timedelta(minutes=make.between(20, 80))):
+        for device in make.some([d for d in home.devices if d.kind in (*SWITCHED, "blind")], make.between(2, 5)):
+            deeds.append((moment, partial(_use, home, device.device_id)))
+    for automation in home.automations:
+        if make.chance(0.3):
+            off = make.moment(-make.between(1, 6), make.between(10, 21), make.between(0, 59))
+            deeds.append((off, partial(home.set_automation_status, automation.automation_id, "disabled")))
+    return deeds
+
+
+def _use(home: IotDevices, device_id: str) -> None:
+    """Switch a device that answers to what it is not, or shut or open a blind."""
+    device = home.devices.get(device_id)
+    if device.link == "online" and device.kind == "blind":
+        home.set_cover_position(device_id, 0 if device.position else 100)
+    elif device.link == "online":
+        (home.turn_off if device.state == "on" else home.turn_on)(device_id)
+
+
+def _trouble(home: IotDevices, make: Maker) -> list[Deed]:
+    """Devices that stopped answering since somebody last saw to them, a jammed bolt, and in some houses an alarm that is armed."""
+    seen_to = (make.start - DAY * ((make.start.weekday() - SATURDAY) % 7)).replace(hour=12)
+    since = max(seen_to if seen_to < make.start else seen_to - 7 * DAY, make.start - 3 * DAY)
+    deeds: list[Deed] = []
+    for device in make.some([d for d in home.devices if d.kind in ("light", "plug", "sensor", "blind")], 4):
+        moment = since + (make.start - since - HOUR) * make.between(1, 99) / 100
+        dead = None if device.battery is None else 0
+        deeds.append((moment, partial(home.devices.update, device.device_id, link="offline", battery=dead)))
+    doors, last_evening = home.devices.where(kind="lock"), make.moment(-1, 22, 5)
+    if make.chance(0.5):  # everything is shut, and half of the time the alarm is on
+        deeds += [(last_evening, partial(home.lock_door, door.device_id)) for door in doors]
+        deeds += [(last_evening, partial(home.set_cover_position, gate.device_id, 0)) for gate in home.devices.where(kind="garage_door")]
+        if mode := make.pick((None, None, "home", "night")):
+            deeds.append((last_evening + HOUR, partial(home.arm_security, mode)))
+    elif make.chance(0.5):
+        deeds.append((last_evening, partial(home.devices.update, make.pick(doors).device_id, state="jammed")))
+    return deeds
 
 
 def _device(device_id: str, name: str, sort: str, room: Room, make: Maker) -> Device:
@@ -125,7 +185,7 @@ def _first_value(measure: str, make: Maker) -> float:
 
 
 def _scenes(home: IotDevices, make: Maker) -> None:
-    """The scenes whose rooms this house has, and the automations that play them; some have been disabled."""
+    """The scenes whose rooms this house has, and the automations that play them."""
     scenes = {}
     for name, room, wanted in SCENES:
         if room in home.rooms:
@@ -134,22 +194,4 @@ def _scenes(home: IotDevices, make: Maker) -> None:
             scenes[name] = home.scenes.add(Scene(home.scenes.mint(), name, room, settings)).scene_id
     for name, scene, at, days in AUTOMATIONS:
         if scene in scenes:
-            status = "enabled" if make.chance(0.7) else "disabled"
-            home.automations.add(Automation(home.automations.mint(), name, scenes[scene], at, days, status))
-
-
-def _trouble(home: IotDevices, make: Maker) -> None:
-    """Devices that do not answer, a jammed bolt, and in some houses an alarm that is armed."""
-    silent = [d for d in home.devices if d.kind in ("light", "plug", "sensor", "blind")]
-    for device in make.some(silent, 4):
-        home.devices.update(device.device_id, link="offline", battery=None if device.battery is None else 0)
-    doors = home.devices.where(kind="lock")
-    if make.chance(0.5):  # everything is shut, and half of the time the alarm is on
-        for door in doors:
-            home.devices.update(door.device_id, state="locked")
-        for gate in home.devices.where(kind="garage_door"):
-            home.devices.update(gate.device_id, state="closed", position=0)
-        panel = home.devices.where(kind="alarm")[0]
-        home.devices.update(panel.device_id, state=make.pick(("disarmed", "disarmed", "armed_home", "armed_night")))
-    elif make.chance(0.5):
-        home.devices.update(make.pick(doors).device_id, state="jammed")
+            home.automations.add(Automation(home.automations.mint(), name, scenes[scene], at, days, since=home.now))
