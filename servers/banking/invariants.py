@@ -7,7 +7,7 @@ from itertools import pairwise
 from prove.servers import Moment, Money
 
 from .records import Account, ScheduledPayment, StandingTransfer
-from .tools import Banking, morning_of, next_day
+from .tools import MOST_DAYS, Banking, morning_of, next_day
 
 
 def invariants(bank: Banking) -> Iterator[str]:
@@ -53,7 +53,7 @@ def past(bank: Banking) -> Iterator[str]:
             yield f"{card.card_id} is {card.status} and good until {card.expires}"
     for dispute in bank.disputes:
         charge = bank.transactions.get(dispute.transaction_id)
-        if charge.kind != "card" or not 0 <= (dispute.opened.date() - charge.posted.date()).days <= 60:
+        if charge.kind != "card" or not 0 <= (dispute.opened.date() - charge.posted.date()).days <= MOST_DAYS:
             yield f"{dispute.dispute_id} is about a {charge.kind} entry of {charge.posted}, and was opened {dispute.opened}"
 
 

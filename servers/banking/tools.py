@@ -16,6 +16,7 @@ from .records import (
 )  # fmt: skip
 
 MORNING = time(6)  # when the bank does what is due on a day
+MOST_DAYS = 120  # after a charge, in which it can be disputed, as the card schemes have it
 DECIDED_AFTER = timedelta(days=10)  # a dispute
 TWICE_WITHIN = timedelta(days=3)  # what was charged twice was charged about the same time
 
@@ -178,14 +179,15 @@ class Banking(Server):
 
     @write
     def dispute_transaction(self, transaction_id: TransactionId, reason: Reason) -> Dispute:
-        """Dispute a card charge of the last 60 days; the bank decides within 10 days."""
+        """Dispute a card charge of the last 120 days; the bank decides within 10 days."""
         charge = self.transactions.get(transaction_id)
         why_not = f"{transaction_id} is no card charge but a {charge.kind}, which cannot be disputed"
         require(charge.kind == "card", "failed_precondition", why_not)
         known = "; ".join(f"{d.dispute_id} is {d.status}" for d in self.disputes.where(transaction_id=transaction_id))
         require(not known, "conflict", f"{transaction_id} was disputed already: {known}")
         age = (self.today - charge.posted.date()).days
-        require(age <= 60, "failed_precondition", f"{transaction_id} is {age} days old: only what is at most 60 days old can be disputed")
+        too_old = f"{transaction_id} is {age} days old: only what is at most {MOST_DAYS} days old can be disputed"
+        require(age <= MOST_DAYS, "failed_precondition", too_old)
         self.transactions.update(transaction_id, status="disputed")
         return self.disputes.add(Dispute(self.disputes.mint(), charge.transaction_id, reason, self.now))
 

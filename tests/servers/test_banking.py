@@ -301,8 +301,8 @@ def test_only_a_card_charge_can_be_disputed_and_no_old_one(session):
         assert dispute(session, bank.transactions.where(kind=kind)[-1]).code == "failed_precondition"
     charges = bank.transactions.where(kind="card", status="posted")
     age = {t: (bank.today - t.posted.date()).days for t in charges}
-    assert dispute(session, max((t for t in charges if age[t] <= 60), key=age.get)).ok
-    assert dispute(session, min((t for t in charges if age[t] > 60), key=age.get)).code == "failed_precondition"
+    assert dispute(session, max((t for t in charges if age[t] <= 120), key=age.get)).ok
+    assert dispute(session, min((t for t in charges if age[t] > 120), key=age.get)).code == "failed_precondition"
 
 
 # --- reading
