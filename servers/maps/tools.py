@@ -1,197 +1,27 @@
 """Maps of the Isle of Averra. Distances on the map are great-circle, those on the way are along its roads; times are in UTC."""
 
-from collections.abc import Iterator
-from datetime import UTC, timedelta
-from functools import lru_cache
+from datetime import timedelta
 from itertools import combinations, pairwise
-from math import asin, atan2, cos, degrees, hypot, radians, sin, sqrt
-from typing import Annotated, Any, Literal, NewType
+from math import atan2, degrees
+from typing import Any
 
 import networkx as nx
 from msgspec.structs import asdict
 
 from prove.servers import (
-    Caseless,
-    Latitude,
-    Limit,
-    Longitude,
-    Meta,
-    Moment,
-    Page,
-    Query,
-    Record,
-    Server,
-    ToolError,
-    brief,
-    matches,
-    page,
-    read,
-    require,
-    table,
-    write,
-)
-from prove.servers.state import Base
+    Latitude, Limit, Longitude, Moment, Offset, Page, Query, Server, ToolError, brief, matches, page, read, require, table, write,
+)  # fmt: skip
+from prove.servers.errors import did_you_mean
 
-PlaceId = NewType("PlaceId", str)
-SavedPlaceId = NewType("SavedPlaceId", str)
-RouteId = NewType("RouteId", str)
-JunctionId = NewType("JunctionId", str)
-RoadId = NewType("RoadId", str)
-
-Category = Annotated[
-    Literal[
-        "restaurant", "cafe", "supermarket", "pharmacy", "hospital", "museum", "hotel", "park", "school", "station", "fuel", "viewpoint"
-    ],
-    Meta(description="what sort of place"),
-]
-Town = Annotated[Caseless[str], Meta(min_length=1, max_length=60, description="the name of a town")]
-Address = Annotated[str, Meta(min_length=3, description="house number, street and town, for example 12 Mill Lane, Averby")]
-Clock = Annotated[str, Meta(pattern=r"^\d\d:\d\d$", description="a time of day, HH:MM")]
-Weekday = Annotated[
-    Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"], Meta(description="a day of the week")
-]
-Radius = Annotated[int, Meta(ge=100, le=50_000, description="how far away a place may be, in metres as the crow flies")]
-Metres = Annotated[int, Meta(description="a length or height in metres")]
-Minutes = Annotated[int, Meta(description="how long it takes, in minutes")]
-TravelMode = Annotated[Literal["drive", "cycle", "walk"], Meta(description="how to travel")]
-Label = Annotated[str, Meta(min_length=1, max_length=40, description="what the user calls a saved place")]
-Note = Annotated[str, Meta(max_length=120, description="what to remember about a saved place")]
-RouteName = Annotated[str, Meta(min_length=1, max_length=60, description="what the user calls a route")]
-StopNumber = Annotated[int, Meta(ge=2, le=7, description="which stop it becomes: 2 is the first after the start")]
-
-
-class Junction(Record):
-    junction_id: JunctionId
-    latitude: Latitude
-    longitude: Longitude
-    elevation_m: Metres
-
-
-class Road(Record):
-    road_id: RoadId
-    name: str
-    town: Town
-    kind: Literal["motorway", "main", "street", "track", "trail", "ferry"]
-    start: JunctionId
-    end: JunctionId
-    length_m: Metres
-
-
-class PlaceLine(Record):
-    place_id: PlaceId
-    name: str
-    category: Category
-    town: Town
-
-
-class Place(PlaceLine):
-    address: Address
-    latitude: Latitude
-    longitude: Longitude
-    elevation_m: Metres
-    phone: str
-    rating: float
-    opens: Clock
-    closes: Clock
-    closed_on: Weekday | None
-
-
-class Spot(Record):
-    """Where on its road a place is."""
-
-    place_id: PlaceId
-    road_id: RoadId
-    offset_m: Metres
-
-
-class PlaceDetails(Place):
-    open_now: bool
-
-
-class NearbyLine(PlaceLine):
-    distance_m: Metres
-
-
-class Location(Record):
-    address: Address
-    latitude: Latitude
-    longitude: Longitude
-    place_id: PlaceId | None  # what is there, if anything is
-
-
-class SavedPlace(Record):
-    saved_place_id: SavedPlaceId
-    label: Label
-    place_id: PlaceId
-    note: Note
-
-
-class RouteLine(Record):
-    route_id: RouteId
-    name: RouteName
-    mode: TravelMode
-
-
-class Route(RouteLine):
-    stops: list[PlaceId]
-
-
-class Leg(Record):
-    origin: PlaceId
-    destination: PlaceId
-    destination_name: str
-    distance_m: Metres
-    minutes: Minutes
-
-
-class RoutePlan(RouteLine):
-    distance_m: Metres
-    minutes: Minutes
-    legs: list[Leg]
-
-
-class Matrix(Record):
-    route_id: RouteId
-    pairs: list[Leg]
-
-
-class Elevation(Record):
-    route_id: RouteId
-    ascent_m: Metres
-    descent_m: Metres
-    highest_m: Metres
-    lowest_m: Metres
-
-
-class Step(Record):
-    turn: Literal["start", "left", "right", "straight on"]
-    road: str
-    distance_m: Metres
-
-
-class Directions(Record):
-    distance_m: Metres
-    minutes: Minutes
-    steps: list[Step]
-
-
-class TravelTime(Record):
-    leaves: Moment
-    arrives: Moment
-    minutes: Minutes
-    traffic: Literal["light", "usual", "heavy"]
-
-
-SPEEDS = {  # in km/h, by mode and by the kinds of road that the mode may use
-    "drive": {"motorway": 110, "main": 70, "street": 35},
-    "cycle": {"main": 18, "street": 16, "track": 14, "ferry": 20},
-    "walk": {"main": 5, "street": 5, "track": 5, "trail": 3, "ferry": 20},
-}
-TRAFFIC_PERCENT = {"light": 90, "usual": 100, "heavy": 140}
-HOUSE_M = 20  # house numbers count the plots of twenty metres from a street's start
-MOST_STOPS = 8
-EARTH_M = 6_371_000
-OFF_THE_MAP_M = 5_000
+from .geography import (
+    HOUSE_M, MOST_STOPS, OFF_THE_MAP_M, SPEEDS, TRAFFIC_PERCENT,
+    graph_of, has_way, metres_between, metres_east_north, minutes_of, nearest_on, parts_of, plain, point_on, traffic_at,
+)  # fmt: skip
+from .records import (
+    Address, Category, Directions, Elevation, Junction, Label, Leg, Location, Matrix, NearbyLine, Note, Place, PlaceDetails, PlaceId,
+    PlaceLine, Radius, Road, Route, RouteId, RouteLine, RouteName, RoutePlan, SavedPlace, SavedPlaceId, Spot, Step, StopNumber, Town,
+    TravelMode, TravelTime, Turn,
+)  # fmt: skip
 
 
 class Maps(Server):
@@ -210,27 +40,41 @@ class Maps(Server):
 
     @read
     def geocode(self, address: Address, limit: Limit = 5) -> Page[Location]:
-        """Find the coordinates of an address; without a town, wherever on the island there is such a street."""
-        number, street, town = _parts(address)
-        named = [r for r in self._addressed() if r.name.casefold() == street and town in ("", r.town.casefold())]
-        found = [self._location(r, HOUSE_M * number) for r in named if HOUSE_M * number <= r.length_m]
-        require(found, "not_found", f"there is no {address!r}: check number and street, or leave the town out")
-        return page(found, limit, Location)
+        """Find the coordinates of an address and the nearest place; without a town, wherever on the island there is such a street."""
+        number, street, town = parts_of(address)
+        named = [r for r in self._addressed() if plain(r.name) == street]
+        require(named, "not_found", f"there is no street {street!r} on the island{did_you_mean(street, self._street_names())}")
+        here = [r for r in named if town in ("", plain(r.town))]
+        elsewhere = ", ".join(dict.fromkeys(r.town for r in named))
+        require(here, "not_found", f"{named[0].name} is not in {town!r} but in {elsewhere}: name one of these, or no town")
+        found = [r for r in here if 1 <= number <= r.length_m // HOUSE_M]
+        last = max(r.length_m // HOUSE_M for r in here)
+        require(found, "not_found", f"there is no number {number} on {here[0].name}: numbers go from 1 to {last}")
+        return page((self._location(r, HOUSE_M * number) for r in found), limit, Location)
 
     @read
     def reverse_geocode(self, latitude: Latitude, longitude: Longitude) -> Location:
-        """Find the address that is nearest to some coordinates."""
-        road, along, away = min(((r, *self._nearest_on(r, latitude, longitude)) for r in self._addressed()), key=lambda r: r[2])
+        """Find the address and the place that are nearest to some coordinates."""
+        ends = ((r, self.junctions.get(r.start), self.junctions.get(r.end)) for r in self._addressed())
+        road, along, away = min(((r, *nearest_on(a, b, latitude, longitude)) for r, a, b in ends), key=lambda r: r[2])
         require(away <= OFF_THE_MAP_M, "not_found", f"there is no road within {OFF_THE_MAP_M // 1000} km of {latitude}, {longitude}")
         return self._location(road, round(along * road.length_m))
 
     @read
     def search_places(
-        self, query: Query | None = None, category: Category | None = None, town: Town | None = None, limit: Limit = 10
+        self,
+        query: Query | None = None,
+        category: Category | None = None,
+        town: Town | None = None,
+        limit: Limit = 10,
+        offset: Offset = 0,
     ) -> Page[PlaceLine]:
         """List places by name, category and town."""
+        towns = list(dict.fromkeys(p.town for p in self.places))
+        known = town is None or plain(town) in map(plain, towns)
+        require(known, "not_found", f"there is no town {town!r} on the island: there are {', '.join(towns)}")
         found = [p for p in self.places if matches(query, p.name, p.town) and category in (None, p.category)]
-        return page((p for p in found if town is None or town.casefold() == p.town.casefold()), limit, PlaceLine)
+        return page((p for p in found if town is None or plain(town) == plain(p.town)), limit, PlaceLine, offset)
 
     @read
     def get_place(self, place_id: PlaceId) -> PlaceDetails:
@@ -241,13 +85,13 @@ class Maps(Server):
 
     @read
     def find_nearby(
-        self, place_id: PlaceId, category: Category | None = None, radius_m: Radius = 1000, limit: Limit = 10
+        self, place_id: PlaceId, category: Category | None = None, radius_m: Radius = 1000, limit: Limit = 10, offset: Offset = 0
     ) -> Page[NearbyLine]:
         """List the places around a place, the nearest first, with their distance as the crow flies."""
         centre = self.places.get(place_id)
         around = [p for p in self.places if p.place_id != place_id and category in (None, p.category)]
         lines = (NearbyLine(**asdict(brief(p, PlaceLine)), distance_m=metres_between(centre, p)) for p in around)
-        return page(sorted((n for n in lines if n.distance_m <= radius_m), key=lambda n: n.distance_m), limit, NearbyLine)
+        return page(sorted((n for n in lines if n.distance_m <= radius_m), key=lambda n: n.distance_m), limit, NearbyLine, offset)
 
     # --- ways
 
@@ -260,7 +104,7 @@ class Maps(Server):
             Step(self._turn(nodes, i), edges[i]["road"], sum(e["metres"] for e in edges[i:end]))
             for i, end in pairwise([*starts, len(edges)])
         ]
-        return Directions(sum(s.distance_m for s in steps), _minutes(edges), steps)
+        return Directions(sum(s.distance_m for s in steps), minutes_of(edges), steps)
 
     @read
     def get_travel_time(
@@ -268,10 +112,10 @@ class Maps(Server):
     ) -> TravelTime:
         """Tell when one arrives if one leaves now or at some time, traffic included."""
         leaves, horizon = leave_at or self.now, self.now + timedelta(days=365)
-        require(self.now <= leaves <= horizon, "failed_precondition", f"{leaves.isoformat()} is not within a year from now")
-        leaves = leaves.astimezone(UTC)
-        traffic = _traffic(leaves) if mode == "drive" else "usual"
-        minutes = -(-_minutes(self._way(origin, destination, mode)[1]) * TRAFFIC_PERCENT[traffic] // 100)
+        span = f"between now, {self.now:%Y-%m-%dT%H:%MZ}, and {horizon:%Y-%m-%dT%H:%MZ}"
+        require(self.now <= leaves <= horizon, "failed_precondition", f"one cannot leave at {leaves:%Y-%m-%dT%H:%MZ}: give a time {span}")
+        traffic = traffic_at(leaves) if mode == "drive" else "usual"
+        minutes = -(-minutes_of(self._way(origin, destination, mode)[1]) * TRAFFIC_PERCENT[traffic] // 100)
         return TravelTime(leaves, leaves + timedelta(minutes=minutes), minutes, traffic)
 
     # --- saved places
@@ -279,16 +123,16 @@ class Maps(Server):
     @write
     def save_place(self, place_id: PlaceId, label: Label, note: Note = "") -> SavedPlace:
         """Keep a place under a label of the user's own."""
-        self.places.get(place_id)
-        known = [s for s in self.saved_places if s.label.casefold() == label.casefold() or s.place_id == place_id]
-        taken = ", ".join(f"{s.place_id} as {s.label!r}" for s in known)
-        require(not known, "conflict", f"you have saved {taken}: remove that first, or choose another label")
-        return self.saved_places.add(SavedPlace(self.saved_places.mint(), label, place_id, note))
+        for saved in self.saved_places.where(place_id=place_id):
+            raise ToolError("conflict", f"{place_id} is saved as {saved.label!r} already: remove {saved.saved_place_id} first")
+        for saved in (s for s in self.saved_places if plain(s.label) == plain(label)):
+            raise ToolError("conflict", f"{saved.label!r} is {saved.place_id}: choose another label, or remove {saved.saved_place_id}")
+        return self.saved_places.add(SavedPlace(SavedPlaceId(self.saved_places.mint()), label, place_id, note))
 
     @read
-    def list_saved_places(self, query: Query | None = None, limit: Limit = 10) -> Page[SavedPlace]:
+    def list_saved_places(self, query: Query | None = None, limit: Limit = 10, offset: Offset = 0) -> Page[SavedPlace]:
         """List the user's saved places; query looks at label and note."""
-        return page((s for s in self.saved_places if matches(query, s.label, s.note)), limit, SavedPlace)
+        return page((s for s in self.saved_places if matches(query, s.label, s.note)), limit, SavedPlace, offset)
 
     @write(destructive=True)
     def remove_saved_place(self, saved_place_id: SavedPlaceId) -> SavedPlace:
@@ -300,10 +144,10 @@ class Maps(Server):
     @write
     def create_route(self, name: RouteName, origin: PlaceId, destination: PlaceId, mode: TravelMode) -> Route:
         """Save a route between two places, to which stops can then be added."""
-        known = [r.route_id for r in self.routes if r.name.casefold() == name.casefold()]
+        known = [r.route_id for r in self.routes if plain(r.name) == plain(name)]
         require(not known, "conflict", f"there is a route {name!r} already, {', '.join(known)}: choose another name")
         self._way(origin, destination, mode)
-        return self.routes.add(Route(self.routes.mint(), name, mode, [origin, destination]))
+        return self.routes.add(Route(RouteId(self.routes.mint()), name, mode, [origin, destination]))
 
     @write
     def add_route_stop(self, route_id: RouteId, place_id: PlaceId, number: StopNumber | None = None) -> Route:
@@ -311,7 +155,7 @@ class Maps(Server):
         route = self.routes.get(route_id)
         stops = len(route.stops)
         require(place_id not in route.stops, "conflict", f"{place_id} is a stop of {route_id} already")
-        require(stops < MOST_STOPS, "resource_exhausted", f"{route_id} has {MOST_STOPS} stops, which is the most a route can have")
+        require(stops < MOST_STOPS, "resource_exhausted", f"{route_id} has {MOST_STOPS} stops, the most there can be: create another route")
         at = (number or stops) - 1
         require(at < stops, "invalid_argument", f"{route_id} ends with stop {stops}: a new stop can become number 2 to {stops}")
         for other in route.stops[at - 1 : at + 1]:
@@ -319,9 +163,11 @@ class Maps(Server):
         return self.routes.update(route_id, stops=[*route.stops[:at], place_id, *route.stops[at:]])
 
     @read
-    def list_routes(self, query: Query | None = None, mode: TravelMode | None = None, limit: Limit = 10) -> Page[RouteLine]:
+    def list_routes(
+        self, query: Query | None = None, mode: TravelMode | None = None, limit: Limit = 10, offset: Offset = 0
+    ) -> Page[RouteLine]:
         """List the user's routes by name, without their stops."""
-        return page((r for r in self.routes if matches(query, r.name) and mode in (None, r.mode)), limit, RouteLine)
+        return page((r for r in self.routes if matches(query, r.name) and mode in (None, r.mode)), limit, RouteLine, offset)
 
     @read
     def get_route(self, route_id: RouteId) -> RoutePlan:
@@ -351,102 +197,49 @@ class Maps(Server):
     def _addressed(self) -> list[Road]:
         return [r for r in self.roads if r.kind not in ("motorway", "ferry")]
 
+    def _street_names(self) -> list[str]:
+        return [plain(r.name) for r in self._addressed()]
+
     def _point(self, node: str) -> Place | Junction:
         return self.places.find(node) or self.junctions.get(node)
 
-    def _way(self, origin: str, destination: str, mode: TravelMode) -> tuple[list[str], list[dict[str, Any]]]:
+    def _graph(self, mode: str) -> "nx.Graph[str]":
+        return graph_of(self.roads.base, self.spots.base, mode)
+
+    def _way(self, origin: str, destination: str, mode: str) -> tuple[list[str], list[dict[str, Any]]]:
         """The quickest way: the junctions and places that it passes, and the stretches of road between them."""
-        here, there = self.places.get(origin), self.places.get(destination)
-        require(origin != destination, "invalid_argument", f"origin and destination are both {origin}")
-        graph = graph_of(self.roads.base, self.spots.base, mode)
-        try:
-            nodes = nx.shortest_path(graph, origin, destination, weight="ms")
-        except (nx.NodeNotFound, nx.NetworkXNoPath):
-            others = " or ".join(m for m in SPEEDS if m != mode)
-            raise ToolError("not_found", f"there is no way to {mode} from {here.name} to {there.name}: try to {others}") from None
+        require(origin != destination, "invalid_argument", f"origin and destination are both {origin}: choose two places")
+        graph = self._graph(mode)
+        if not has_way(graph, origin, destination):
+            here, there = self.places.get(origin), self.places.get(destination)
+            others = [other for other in SPEEDS if has_way(self._graph(other), origin, destination)]
+            hint = f"one can {' or '.join(others)} there" if others else "nor any other"
+            raise ToolError("not_found", f"there is no way to {mode} from {here.name} to {there.name}: {hint}")
+        nodes = nx.shortest_path(graph, origin, destination, weight="ms")
         return nodes, [graph.edges[pair] for pair in pairwise(nodes)]
 
     def _leg(self, origin: PlaceId, destination: PlaceId, mode: TravelMode) -> Leg:
         edges = self._way(origin, destination, mode)[1]
-        return Leg(origin, destination, self.places.get(destination).name, sum(e["metres"] for e in edges), _minutes(edges))
+        return Leg(origin, destination, self.places.get(destination).name, sum(e["metres"] for e in edges), minutes_of(edges))
 
-    def _turn(self, nodes: list[str], at: int) -> str:
+    def _turn(self, nodes: list[str], at: int) -> Turn:
         """Which way one turns at the node where a step begins."""
         if at == 0:
             return "start"
         before, here, after = (self._point(n) for n in nodes[at - 1 : at + 2])
-        (x, y), (u, v) = _metres_east_north(before, here), _metres_east_north(here, after)
+        (x, y), (u, v) = metres_east_north(before, here), metres_east_north(here, after)
         angle = degrees(atan2(x * v - y * u, x * u + y * v))  # counter-clockwise
         return "straight on" if abs(angle) < 30 else "left" if angle > 0 else "right"
 
-    def _nearest_on(self, road: Road, latitude: float, longitude: float) -> tuple[float, float]:
-        """How far along a road, from 0 to 1, one is nearest to some coordinates, and how many metres away from them."""
-        start, end = self.junctions.get(road.start), self.junctions.get(road.end)
-        here = Junction("", latitude, longitude, 0)
-        (x, y), (u, v) = _metres_east_north(start, here), _metres_east_north(start, end)
-        along = min(1.0, max(0.0, (x * u + y * v) / (u * u + v * v)))
-        return along, hypot(x - along * u, y - along * v)
-
     def _location(self, road: Road, offset_m: int) -> Location:
-        """The plot on a road that is about so many metres from its start, and the place on it if there is one."""
+        """The plot on a road that is about so many metres from its start, and the place that is there, or nearest."""
         number = min(max(1, (offset_m + HOUSE_M // 2) // HOUSE_M), road.length_m // HOUSE_M)
         for spot in self.spots.where(road_id=road.road_id, offset_m=HOUSE_M * number):
             place = self.places.get(spot.place_id)
-            return Location(place.address, place.latitude, place.longitude, place.place_id)
-        point = point_on(self.junctions.get(road.start), self.junctions.get(road.end), HOUSE_M * number / road.length_m)
-        return Location(f"{number} {road.name}, {road.town}", *point, None)
-
-
-@lru_cache(maxsize=256)
-def graph_of(roads: Base[Road], spots: Base[Spot], mode: str) -> "nx.Graph[str]":
-    """What a mode can use of a world's roads, cut into stretches at the places on them. Built once a world: roads never change."""
-    graph = nx.Graph()
-    for road in roads.records.values():
-        speed = SPEEDS[mode].get(road.kind)
-        if speed:
-            for a, b, metres in _stretches(road, [spots.records[key] for key in spots.keys_where("road_id", road.road_id)]):
-                graph.add_edge(a, b, road=road.name, metres=metres, ms=metres * 3600 // speed)
-    return graph
-
-
-def _stretches(road: Road, spots: list[Spot]) -> Iterator[tuple[str, str, int]]:
-    inner = sorted((s.offset_m, s.place_id) for s in spots)
-    for (start, a), (end, b) in pairwise([(0, road.start), *inner, (road.length_m, road.end)]):
-        yield a, b, end - start
-
-
-def point_on(start: Junction, end: Junction, along: float) -> tuple[float, float]:
-    """Latitude and longitude of what is `along` (from 0 to 1) the straight line between two junctions."""
-    latitude = start.latitude + along * (end.latitude - start.latitude)
-    return round(latitude, 4), round(start.longitude + along * (end.longitude - start.longitude), 4)
-
-
-def metres_between(a: Place | Junction, b: Place | Junction) -> int:
-    """Great-circle distance, by the haversine formula."""
-    p, q = radians(a.latitude), radians(b.latitude)
-    h = sin((q - p) / 2) ** 2 + cos(p) * cos(q) * sin(radians(b.longitude - a.longitude) / 2) ** 2
-    return round(2 * EARTH_M * asin(sqrt(h)))
-
-
-def _metres_east_north(a: Place | Junction, b: Place | Junction) -> tuple[float, float]:
-    """Where `b` lies as seen from `a`, on a map that is flat around there."""
-    scale = radians(1) * EARTH_M
-    return (b.longitude - a.longitude) * scale * cos(radians(a.latitude)), (b.latitude - a.latitude) * scale
-
-
-def _minutes(edges: list[dict[str, Any]]) -> int:
-    """How long the stretches take, in minutes begun."""
-    return -(-sum(e["ms"] for e in edges) // 60_000)
-
-
-def _traffic(moment: Moment) -> str:
-    rush = moment.weekday() < 5 and moment.hour in (7, 8, 16, 17)
-    return "heavy" if rush else "light" if moment.hour >= 22 or moment.hour < 6 else "usual"
-
-
-def _parts(address: str) -> tuple[int, str, str]:
-    """House number (1 if there is none), street and town of an address, the latter two in lower case."""
-    head, _, town = address.casefold().partition(",")
-    first, _, rest = head.strip().partition(" ")
-    numbered = first.isdecimal() and len(first) < 6
-    return (int(first), rest.strip(), town.strip()) if numbered else (1, head.strip(), town.strip())
+            return Location(place.address, place.latitude, place.longitude, place.place_id, place.name, 0)
+        start, end = self.junctions.get(road.start), self.junctions.get(road.end)
+        latitude, longitude = point_on(start, end, HOUSE_M * number / road.length_m)
+        here = Junction(road.start, latitude, longitude, 0)
+        away, place_id = min((metres_between(here, p), p.place_id) for p in self.places)
+        nearest = self.places.get(place_id)
+        return Location(f"{number} {road.name}, {road.town}", latitude, longitude, place_id, nearest.name, away)

@@ -4,18 +4,10 @@ without cars and a refuge that only walkers reach."""
 from math import cos, radians, sin
 
 from prove.servers.maker import Maker
-from servers.maps.tools import (
-    HOUSE_M,
-    Junction,
-    Maps,
-    Place,
-    Road,
-    Route,
-    SavedPlace,
-    Spot,
-    metres_between,
-    point_on,
-)
+
+from .geography import HOUSE_M, metres_between, point_on
+from .records import Junction, Place, Road, Route, SavedPlace, Spot
+from .tools import Maps
 
 SOUTH_WEST = (44.8, -13.9)
 KM_NORTH, KM_EAST = 1 / 111.2, 1 / 78.7  # of a degree, about the island's latitude
@@ -66,8 +58,20 @@ PLACES = {  # category -> names, opening hours, the day on which some are closed
     "station": (("Bus Station", "Harbour Bus Stop"), ("05:00", "23:30"), None),
     "fuel": (("Averra Fuel", "Coastline Fuel"), ("06:00", "22:00"), None),
     "viewpoint": (("Lookout Point", "Old Lighthouse"), ("00:00", "24:00"), None),
+    "residence": (("Harbour Apartments", "Elm Court", "Garden Terrace", "Mariner House"), ("00:00", "24:00"), None),
+    "office": (("Averra Insurance", "Island Telecom", "Seabird Software"), ("08:00", "18:00"), "Sunday"),
+    "gym": (("Fit & Well Gym", "Rowers' Gym"), ("06:30", "22:00"), None),
+    "dentist": (("Dr. Hale Dental Practice", "Bright Smile Dental Clinic"), ("08:30", "17:00"), "Sunday"),
 }
-SAVED = (("Home", ""), ("Work", "park behind the building"), ("Gym", ""), ("Grandma", "ring twice"), ("Dentist", "second floor"))
+TWO_IN_A_TOWN = ("restaurant", "cafe", "supermarket", "residence")
+SAVED = (  # label, note, what sort of place it is
+    ("Home", "", "residence"),
+    ("Work", "park behind the building", "office"),
+    ("Gym", "", "gym"),
+    ("Grandma", "ring twice", "residence"),
+    ("Dentist", "second floor", "dentist"),
+)
+ERRANDS = ("supermarket", "pharmacy", "fuel", "cafe")
 
 
 def populate(maps: Maps, make: Maker) -> None:
@@ -101,7 +105,7 @@ def _town(maps: Maps, make: Maker, town: str, east: float, north: float, height:
         around.append(_junction(maps, east + away * sin(bearing), north + away * cos(bearing), height + rise))
     names, kind = make.some(STREETS, 8), "track" if town == ISLET[0] else "street"
     ends = [(middle, corner) for corner in around] + list(zip(around, [*around[1:], around[0]], strict=True))
-    streets = [_road(maps, name, town, kind, a, b, 100) for name, (a, b) in zip(make.shuffled(names), ends, strict=True)]
+    streets = [_road(maps, name, town, kind, a, b, make.between(102, 108)) for name, (a, b) in zip(make.shuffled(names), ends, strict=True)]
     _places(maps, make, town, streets)
     return around
 
@@ -110,7 +114,7 @@ def _places(maps: Maps, make: Maker, town: str, streets: list[Road]) -> None:
     plots = [(road, number) for road in streets for number in range(1, road.length_m // HOUSE_M)]
     chosen = iter(make.shuffled(plots))
     for category, (names, hours, rest_day) in PLACES.items():
-        for name in make.some(names, 2 if category in ("restaurant", "cafe", "supermarket") else 1):
+        for name in make.some(names, 2 if category in TWO_IN_A_TOWN else 1):
             if town == ISLET[0] and category in ("fuel", "hospital"):
                 continue
             closed_on = rest_day if make.chance(0.6) else None
@@ -134,7 +138,7 @@ def _place(
 def _link(maps: Maps, make: Maker, one: list[Junction], other: list[Junction], name: str, kind: str, town: str) -> None:
     """A road between two towns, where they are closest to each other."""
     start, end = min(((a, b) for a in one for b in other), key=lambda pair: metres_between(*pair))
-    _road(maps, name, town, kind, start, end, 100 if kind == "ferry" else make.between(105, 130))
+    _road(maps, name, town, kind, start, end, 102 if kind == "ferry" else make.between(105, 130))
 
 
 def _refuge(maps: Maps, make: Maker, around: list[Junction]) -> None:
@@ -147,18 +151,20 @@ def _refuge(maps: Maps, make: Maker, around: list[Junction]) -> None:
 
 
 def _saved(maps: Maps, make: Maker) -> None:
-    places = list(maps.places)
-    for (label, note), place in zip(SAVED, make.shuffled(places[:100]), strict=False):
-        maps.saved_places.add(SavedPlace(maps.saved_places.mint(), label, place.place_id, note))
-    by_car = [p for p in places if p.town in TOWNS and p.name != REFUGE[0]]
-    home = maps.places.get(next(iter(maps.saved_places)).place_id)
-    others = make.shuffled([p for p in by_car if p != home])
-    hike = [next(p for p in places if p.town == REFUGE_TOWN), next(p for p in places if p.name == REFUGE[0])]
-    islet = [p for p in places if p.town == ISLET[0]]
+    """Home is where one lives, the commute leads to work, and errands begin at home."""
+    by_car = [p for p in maps.places if p.town in TOWNS and p.name != REFUGE[0]]
+    saved: dict[str, Place] = {}
+    for label, note, category in SAVED:
+        saved[label] = make.pick([p for p in by_car if p.category == category and p not in saved.values()])
+        maps.saved_places.add(SavedPlace(maps.saved_places.mint(), label, saved[label].place_id, note))
+    home = saved["Home"]
+    errands = [make.pick([p for p in by_car if p.category == category]) for category in ERRANDS]
+    hike = [next(p for p in maps.places if p.town == REFUGE_TOWN), next(p for p in maps.places if p.name == REFUGE[0])]
+    islet = [p for p in maps.places if p.town == ISLET[0]]
     for name, mode, stops in (
-        ("Commute", "drive", [home, others[0]]),
-        ("Saturday errands", "drive", [home, *others[1:5]]),
-        ("Ferry ride", "cycle", [others[5], *islet[:2]]),
+        ("Commute", "drive", [home, saved["Work"]]),
+        ("Saturday errands", "drive", [home, *errands]),
+        ("Ferry ride", "cycle", [home, *islet[:2]]),
         ("Ridge hike", "walk", hike),
     ):
         maps.routes.add(Route(maps.routes.mint(), name, mode, [p.place_id for p in stops]))
