@@ -42,7 +42,7 @@ ArmMode = Annotated[Literal["home", "away", "night"], Meta(description="how the 
 Measure = Annotated[Literal["temperature", "humidity", "illuminance", "power"], Meta(description="what a sensor measures")]
 SceneName = Annotated[str, Meta(min_length=1, max_length=40, description="what the scene is called")]
 AutomationName = Annotated[str, Meta(min_length=1, max_length=40, description="what the automation is called")]
-TimeOfDay = Annotated[str, Meta(pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="a time of day, HH:MM in 24 hours")]
+TimeOfDay = Annotated[str, Meta(pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="a time of day in UTC, HH:MM in 24 hours")]
 Days = Annotated[Literal["every_day", "weekdays", "weekends"], Meta(description="the days on which an automation runs")]
 AutomationStatus = Annotated[Literal["enabled", "disabled"], Meta(description="whether the automation runs when its time comes")]
 
