@@ -1,151 +1,19 @@
 """One person's mailbox. Where an email is and how it stands (inbox, trash, unread, starred) are labels, as are the owner's own."""
 
-from collections import Counter
 from collections.abc import Collection, Sequence
-from datetime import timedelta
-from typing import Annotated, Literal, NewType
-
-from msgspec import structs
+from datetime import datetime, timedelta
+from itertools import chain
 
 from prove.servers import (
-    Day,
-    EmailAddress,
-    Limit,
-    Meta,
-    Moment,
-    Page,
-    Query,
-    Record,
-    Server,
-    brief,
-    matches,
-    page,
-    read,
-    require,
-    some_given,
-    table,
-    write,
-)
+    Day, Limit, Offset, Page, Query, Server, brief, given, matches, newest, page, read, require, some_given, table, write
+)  # fmt: skip
+from .records import (
+    DISCARDED, INBOX, KEPT, KEPT_BY, PLACES, SENT, SPAM, TRASH, UNREAD, Body, Conversation, Copies, Draft, DraftId, Email, EmailId,
+    EmailLine, ForwardNote, Incoming, Label, LabelColor, LabelCount, LabelId, LabelKind, LabelName, Mailbox, ReadState, Recipients,
+    ReplyAll, Sender, Subject, Thread, ThreadEmail, ThreadId,
+)  # fmt: skip
 
-EmailId = NewType("EmailId", str)
-ThreadId = NewType("ThreadId", str)
-DraftId = NewType("DraftId", str)
-LabelId = NewType("LabelId", str)
-
-Sender = Annotated[str, Meta(min_length=1, max_length=80, description="the name of who sent it")]
-Recipients = Annotated[list[EmailAddress], Meta(max_length=20, description="whom it goes to")]
-Copies = Annotated[list[EmailAddress], Meta(max_length=20, description="who else gets a copy")]
-Subject = Annotated[str, Meta(max_length=200, description="the subject line")]
-Body = Annotated[str, Meta(max_length=10_000, description="the text of the email")]
-ForwardNote = Annotated[str, Meta(max_length=2_000, description="what to say above the forwarded email")]
-IsUnread = Annotated[bool, Meta(description="true for unread emails only, false for read ones only")]
-ReplyAll = Annotated[bool, Meta(description="whether everybody on the email gets the reply, not just its sender")]
-ReadState = Annotated[Literal["read", "unread"], Meta(description="how the email should stand")]
-LabelName = Annotated[str, Meta(min_length=1, max_length=40, description="what the label is called")]
-LabelColor = Annotated[
-    Literal["red", "orange", "yellow", "green", "blue", "purple", "grey"], Meta(description="the colour in which the label is shown")
-]
-LabelKind = Annotated[Literal["system", "user"], Meta(description="built into every mailbox, or made by its owner")]
-
-INBOX, UNREAD, SENT, SPAM, TRASH = map(LabelId, ("INBOX", "UNREAD", "SENT", "SPAM", "TRASH"))
-PLACES = (INBOX, SPAM, TRASH)  # an email is in one of them, or archived
-KEPT_BY = {TRASH: "delete_email puts it there, INBOX takes it out", SENT: "only sending puts it there"}
-TRASH_DAYS = 30
-
-
-class Mailbox(Record):
-    address: EmailAddress
-    name: Sender
-    daily_limit: int  # to how many addresses it may send within a day
-
-
-class Label(Record):
-    label_id: LabelId
-    name: LabelName
-    kind: LabelKind = "user"
-    color: LabelColor | None = None
-
-
-class Thread(Record):
-    thread_id: ThreadId
-    subject: Subject
-
-
-class Email(Record):
-    email_id: EmailId
-    thread_id: ThreadId
-    sent: Moment
-    sender: Sender
-    sender_address: EmailAddress
-    recipients: Recipients
-    cc: Copies
-    subject: Subject
-    body: Body
-    labels: list[LabelId]
-    attachments: list[str] = []
-    trashed: Moment | None = None  # thirty days later it is gone
-
-
-class Draft(Record):
-    draft_id: DraftId
-    thread_id: ThreadId | None
-    recipients: Recipients
-    cc: Copies
-    subject: Subject
-    body: Body
-    updated: Moment
-
-
-class Incoming(Record):
-    """An email on its way: it arrives when the clock gets there."""
-
-    incoming_id: str
-    due: Moment
-    sender: Sender
-    sender_address: EmailAddress
-    subject: Subject
-    body: Body
-    thread_id: ThreadId | None = None
-
-
-class EmailLine(Record):
-    email_id: EmailId
-    thread_id: ThreadId
-    sent: Moment
-    sender: Sender
-    subject: Subject
-    labels: list[LabelId]
-
-
-class DraftLine(Record):
-    draft_id: DraftId
-    subject: Subject
-    recipients: Recipients
-    updated: Moment
-
-
-class LabelCount(Record):
-    label_id: LabelId
-    name: LabelName
-    kind: LabelKind
-    emails: int
-    unread: int
-
-
-class ThreadEmail(Record):
-    email_id: EmailId
-    sent: Moment
-    sender: Sender
-    recipients: Recipients
-    body: Body
-    labels: list[LabelId]
-
-
-class Conversation(Record):
-    thread_id: ThreadId
-    subject: Subject
-    participants: list[Sender]
-    emails: list[ThreadEmail]
+DAY = timedelta(days=1)
 
 
 class Mail(Server):
@@ -168,18 +36,15 @@ class Mail(Server):
         query: Query | None = None,
         sender: Sender | None = None,
         label_id: LabelId | None = None,
-        unread: IsUnread | None = None,
         since: Day | None = None,
         limit: Limit = 10,
+        offset: Offset = 0,
     ) -> Page[EmailLine]:
-        """Find emails, newest first; trash and spam only by their label. The query looks at sender, subject and text."""
-        if label_id:
-            self.labels.get(label_id)
-        hidden = {SPAM, TRASH} - {label_id}
-        found = (e for e in reversed(list(self.emails)) if hidden.isdisjoint(e.labels) and label_id in (None, *e.labels))
-        found = (e for e in found if matches(query, e.subject, e.sender, e.sender_address, e.body) and matches(sender, e.sender))
-        found = (e for e in found if unread in (None, UNREAD in e.labels) and (since is None or e.sent.date() >= since))
-        return page(found, limit, EmailLine)
+        """Find emails, newest first; trash and spam only by their label. The query looks at people, subject and text."""
+        found = [e for e in self.emails if since is None or e.sent.date() >= since]
+        found = [e for e in found if _shown(e, label_id) and matches(sender, e.sender, e.sender_address)]
+        found = [e for e in found if matches(query, e.subject, e.sender, e.sender_address, e.body, *e.recipients, *e.cc)]
+        return page(newest(found, lambda e: e.sent), limit, EmailLine, offset)
 
     @read
     def read_email(self, email_id: EmailId) -> Email:
@@ -188,19 +53,20 @@ class Mail(Server):
 
     @read
     def get_thread(self, thread_id: ThreadId) -> Conversation:
-        """Show a whole conversation, oldest email first, without what is in the trash."""
-        thread = self.threads.get(thread_id)
-        emails = [e for e in self.emails.where(thread_id=thread_id) if TRASH not in e.labels]
-        participants = list(dict.fromkeys(e.sender for e in emails))
-        return Conversation(thread.thread_id, thread.subject, participants, [brief(e, ThreadEmail) for e in emails])
+        """Show a whole conversation, oldest email first, without what is in the trash or in spam."""
+        thread, emails = self.threads.get(thread_id), self.emails.where(thread_id=thread_id)
+        shown = [e for e in emails if _shown(e)]
+        participants = list(dict.fromkeys(e.sender for e in shown))
+        hidden = len(emails) - len(shown)
+        return Conversation(thread.thread_id, thread.subject, participants, [brief(e, ThreadEmail) for e in shown], hidden)
 
     # --- writing
 
     @read
-    def list_drafts(self, query: Query | None = None, limit: Limit = 10) -> Page[DraftLine]:
-        """List unsent drafts, the last changed first; the query looks at subject and text."""
-        found = [d for d in self.drafts if matches(query, d.subject, d.body)]
-        return page(sorted(found, key=lambda d: d.updated, reverse=True), limit, DraftLine)
+    def list_drafts(self, query: Query | None = None, limit: Limit = 10, offset: Offset = 0) -> Page[Draft]:
+        """List unsent drafts, the last changed first; the query looks at recipients, subject and text."""
+        found = [d for d in self.drafts if matches(query, d.subject, d.body, *d.recipients, *d.cc)]
+        return page(newest(found, lambda d: d.updated), limit, Draft, offset)
 
     @write
     def create_draft(
@@ -213,7 +79,8 @@ class Mail(Server):
     ) -> Draft:
         """Save an email without sending it, if wanted as an answer in the thread of another; recipients may be added later."""
         thread_id = self._at_hand(in_reply_to).thread_id if in_reply_to else None
-        return self.drafts.add(Draft(DraftId(self.drafts.mint()), thread_id, *_addresses(recipients, cc), subject, body, self.now))
+        _refuse_twice(recipients or [], cc or [])
+        return self.drafts.add(Draft(DraftId(self.drafts.mint()), thread_id, recipients or [], cc or [], subject, body, self.now))
 
     @write(idempotent=True)
     def update_draft(
@@ -225,25 +92,23 @@ class Mail(Server):
         body: Body | None = None,
     ) -> Draft:
         """Replace parts of a draft: what is given takes the place of what was there."""
-        draft = self.drafts.get(draft_id)
-        new = structs.replace(draft, updated=self.now, **some_given(recipients=recipients, cc=cc, subject=subject, body=body))
-        recipients, cc = _addresses(new.recipients, new.cc)
-        return self.drafts.update(draft_id, recipients=recipients, cc=cc, subject=new.subject, body=new.body, updated=new.updated)
+        changed = self.drafts.update(draft_id, updated=self.now, **some_given(recipients=recipients, cc=cc, subject=subject, body=body))
+        _refuse_twice(changed.recipients, changed.cc)
+        return changed
 
     @write
     def send_draft(self, draft_id: DraftId) -> Email:
         """Send a draft, which is then no longer a draft."""
         draft = self.drafts.get(draft_id)
-        require(
-            draft.recipients, "failed_precondition", f"draft {draft_id} is addressed to nobody: add a recipient with update_draft first"
-        )
+        nobody = f"draft {draft_id} is addressed to nobody: add a recipient with update_draft first"
+        require(draft.recipients, "failed_precondition", nobody)
         self.drafts.remove(draft_id)
         return self._send(draft.recipients, draft.cc, draft.subject, draft.body, draft.thread_id)
 
     @write
     def send_email(self, recipients: Recipients, subject: Subject, body: Body, cc: Copies | None = None) -> Email:
         """Write to somebody and send it at once; it begins a new thread."""
-        return self._send(*_addresses(recipients, cc), subject, body)
+        return self._send(recipients, cc or [], subject, body)
 
     @write
     def reply_email(self, email_id: EmailId, body: Body, reply_all: ReplyAll = False) -> Email:
@@ -258,17 +123,14 @@ class Mail(Server):
         """Send an email on to somebody else, with its attachments."""
         email = self._at_hand(email_id)
         body = f"{note}\n\n> From {email.sender}, {email.sent:%d %B %Y}\n> {email.body}".strip()
-        return self._send(*_addresses(recipients, []), _prefixed("Fwd", email.subject), body, email.thread_id, email.attachments)
+        return self._send(recipients, [], _prefixed("Fwd", email.subject), body, email.thread_id, email.attachments)
 
     # --- labels and the state of an email
 
     @read
-    def list_labels(self, kind: LabelKind | None = None) -> Page[LabelCount]:
-        """List the labels with how many emails, and unread ones, carry each."""
-        emails = Counter(label for e in self.emails for label in e.labels)
-        unread = Counter(label for e in self.emails if UNREAD in e.labels for label in e.labels)
-        shown = (x for x in self.labels if kind in (None, x.kind))
-        return page([LabelCount(x.label_id, x.name, x.kind, emails[x.label_id], unread[x.label_id]) for x in shown], 50, LabelCount)
+    def list_labels(self, kind: LabelKind | None = None, offset: Offset = 0) -> Page[LabelCount]:
+        """List the labels with how many emails, and unread ones, a search by each finds."""
+        return page((self._counted(x) for x in self.labels.where(**given(kind=kind))), 50, LabelCount, offset)
 
     @write
     def create_label(self, name: LabelName, color: LabelColor | None = None) -> Label:
@@ -311,20 +173,32 @@ class Mail(Server):
         email = self.emails.get(email_id)
         return self._relabel(email, drop=[UNREAD]) if state == "read" else self._relabel(email, add=[UNREAD])
 
-    # --- rules
+    # --- what happens by itself
+
+    def due(self) -> datetime | None:
+        moments = chain((i.due for i in self.incoming), (e.discarded + KEPT for e in self.emails if e.discarded))
+        return min((t for t in moments if t > self.now), default=None)
 
     def elapse(self) -> None:
-        for email in [e for e in self.emails if e.trashed and self.now - e.trashed >= timedelta(days=TRASH_DAYS)]:
-            self.emails.remove(email.email_id)
-        for new in sorted((i for i in self.incoming if i.due <= self.now), key=lambda i: i.due):
+        for email in [e for e in self.emails if e.discarded and e.discarded + KEPT <= self.now]:
+            self._delete_forever(email)
+        for new in [i for i in self.incoming if i.due <= self.now]:
             self.incoming.remove(new.incoming_id)
             self._receive(new)
 
+    def _delete_forever(self, email: Email) -> None:
+        """With its last email a conversation is gone, unless an answer to it is being written."""
+        self.emails.remove(email.email_id)
+        left = (*self.emails.where(thread_id=email.thread_id), *self.drafts.where(thread_id=email.thread_id))
+        if not left:
+            self.threads.remove(email.thread_id)
+
     def _receive(self, new: Incoming) -> None:
-        thread_id = new.thread_id or self._new_thread(new.subject)
-        email_id, me = EmailId(self.emails.mint()), [self._me().address]
+        email_id, thread_id, me = EmailId(self.emails.mint()), self._new_thread(new.subject), [self._me().address]
         texts = (new.subject, new.body, [INBOX, UNREAD])
         self.emails.add(Email(email_id, thread_id, new.due, new.sender, new.sender_address, me, [], *texts))
+
+    # --- rules
 
     def _me(self) -> Mailbox:
         return self.mailboxes.one()
@@ -343,13 +217,28 @@ class Mail(Server):
     ) -> Email:
         me, everybody = self._me(), [*recipients, *cc]
         require(recipients, "invalid_argument", "an email needs at least one recipient")
-        sent = [e for e in self.emails if SENT in e.labels and self.now - e.sent < timedelta(days=1)]
-        left = me.daily_limit - sum(len(e.recipients) + len(e.cc) for e in sent)
-        require(len(everybody) <= left, "resource_exhausted", f"only {left} of {me.daily_limit} recipients a day are left")
+        _refuse_twice(recipients, cc)
+        self._refuse_too_many(len(everybody))
         labels = [INBOX, SENT, UNREAD] if me.address in everybody else [SENT]
         thread_id, email_id = thread_id or self._new_thread(subject), EmailId(self.emails.mint())
         texts = (recipients, cc, subject, body, labels, list(attachments))
         return self.emails.add(Email(email_id, thread_id, self.now, me.name, me.address, *texts))
+
+    def _refuse_too_many(self, wanted: int) -> None:
+        """Within a day the mailbox may write to so many addresses; what was sent a day ago no longer counts."""
+        limit, free = self._me().daily_limit, self.now
+        sent = [e for e in self.emails if SENT in e.labels and e.sent + DAY > self.now]
+        left = limit - sum(len(e.recipients) + len(e.cc) for e in sent)
+        freed = left
+        for email in sent:
+            if freed < wanted:
+                freed, free = freed + len(email.recipients) + len(email.cc), email.sent + DAY
+        full = f"only {left} of {limit} recipients a day are left: wait until {free:%Y-%m-%dT%H:%M:%SZ} to write to {wanted}"
+        require(wanted <= left, "resource_exhausted", full)
+
+    def _counted(self, label: Label) -> LabelCount:
+        emails = [e for e in self.emails if _shown(e, label.label_id)]
+        return LabelCount(label.label_id, label.name, label.kind, label.color, len(emails), sum(UNREAD in e.labels for e in emails))
 
     def _at_hand(self, email_id: EmailId) -> Email:
         """An email that is not in the trash or in spam."""
@@ -359,23 +248,29 @@ class Mail(Server):
         return email
 
     def _relabelable(self, email_id: EmailId, label_id: LabelId) -> Email:
-        self.labels.get(label_id)
         require(label_id not in KEPT_BY, "permission_denied", f"{label_id} is not set by hand: {KEPT_BY.get(label_id)}")
         return self.emails.get(email_id)
 
     def _relabel(self, email: Email, add: Collection[LabelId] = (), drop: Collection[LabelId] = ()) -> Email:
         """Labels stand in the order of their names, so that it does not matter which came first."""
         labels = {*(x for x in email.labels if x not in drop), *add}
-        trashed = email.trashed or self.now if TRASH in labels else None
-        return self.emails.update(email.email_id, labels=sorted(labels, key=lambda x: self.labels.get(x).name), trashed=trashed)
+        stays = labels & DISCARDED == DISCARDED & set(email.labels)
+        discarded = email.discarded if stays else self.now if labels & DISCARDED else None
+        return self.emails.update(email.email_id, labels=sorted(labels, key=lambda x: self.labels.get(x).name), discarded=discarded)
 
 
-def _addresses(recipients: list[str] | None, cc: list[str] | None) -> tuple[list[str], list[str]]:
-    """Both lists in lower case. Nobody may be named twice."""
-    first, second = ([address.lower() for address in some or []] for some in (recipients, cc))
-    twice = [address for address, times in Counter([*first, *second]).items() if times > 1]
-    require(not twice, "invalid_argument", f"{', '.join(twice)}: named twice among the recipients")
-    return first, second
+def _shown(email: Email, label_id: LabelId | None = None) -> bool:
+    """Whether an email is among those of a label, or among all: what is in the trash or in spam, only where that is asked for."""
+    return DISCARDED.isdisjoint(email.labels) if label_id is None else label_id in email.labels and not _elsewhere(email, label_id)
+
+
+def _elsewhere(email: Email, label_id: LabelId) -> bool:
+    return not (DISCARDED - {label_id}).isdisjoint(email.labels)
+
+
+def _refuse_twice(recipients: list[str], cc: list[str]) -> None:
+    twice = ", ".join(sorted({*recipients} & {*cc}))
+    require(not twice, "invalid_argument", f"{twice}: named in recipients and in cc, leave it out of one of them")
 
 
 def _prefixed(prefix: str, subject: str) -> str:

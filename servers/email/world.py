@@ -5,7 +5,9 @@ from datetime import datetime, timedelta
 import msgspec
 
 from prove.servers.maker import Maker
-from servers.email.tools import INBOX, SENT, SPAM, TRASH, UNREAD, Draft, Email, Incoming, Label, Mail, Mailbox, Thread
+
+from .records import INBOX, SENT, SPAM, TRASH, UNREAD, Draft, Email, Incoming, Label, Mailbox, Thread
+from .tools import Mail
 
 # fmt: off
 SYSTEM = {"INBOX": "Inbox", "UNREAD": "Unread", "STARRED": "Starred", "IMPORTANT": "Important", "SENT": "Sent", "SPAM": "Spam",
@@ -135,21 +137,20 @@ def populate(mail: Mail, make: Maker) -> None:
 
 
 def _thread(mail: Mail, make: Maker, me: str, people: list[str], subject: str, label: str | None, turns: list[str]) -> list[Email]:
-    """Somebody writes to the owner, who may have answered, and then another may have joined in."""
+    """Somebody writes to the owner, who may have answered everybody, and then another whom it was copied to may have joined in."""
     first, other, copied = people
     thread_id = mail.threads.add(Thread(mail.threads.mint(), subject)).thread_id
     said = turns[: make.pick((1, 2, 3, 3))]
     sent = make.moment(-make.between(2, 58), make.between(7, 17), make.between(0, 59))
-    cc = [make.email(copied)] if make.chance(0.4) else []
+    cc = [other] if len(said) == 3 else [copied] if make.chance(0.4) else []
     out = []
     for turn, body in enumerate(said):
-        sender, to = ((first, [me]), (me, [first]), (other, [me, first]))[turn]
+        sender, to, copies = ((first, me, cc), (me, first, cc), (other, me, [first]))[turn]
         labels = [SENT] if sender == me else _standing(make, sent, newest=turn == len(said) - 1)
         labels += [label] if label and sender != me and make.chance(0.8) else []
         topic, attached = "Re: " * (turn > 0) + subject, ["attachment.pdf"] * ("attached" in body)
-        addresses = [make.email(name) for name in to]
-        texts = (addresses, cc, topic, _filled(make, body))
-        out.append(Email("", thread_id, sent, sender, make.email(sender), *texts, _ordered(mail, labels), attached, _trashed(sent, labels)))
+        texts = ([make.email(to)], [make.email(name) for name in copies], topic, _filled(make, body), _ordered(mail, labels))
+        out.append(Email("", thread_id, sent, sender, make.email(sender), *texts, attached, _discarded(sent, labels)))
         sent += timedelta(minutes=make.between(12, 9 * 60))
     return out
 
@@ -157,18 +158,19 @@ def _thread(mail: Mail, make: Maker, me: str, people: list[str], subject: str, l
 def _notice(mail: Mail, make: Maker, firm: str, subject: str, body: str, label: str | None, attachment: str = "") -> Email:
     subject, sent = _filled(make, subject), make.moment(-make.between(1, 28), make.between(0, 23), make.between(0, 59))
     thread_id = mail.threads.add(Thread(mail.threads.mint(), subject)).thread_id
-    labels = [*([label] if label else []), *([] if label == SPAM else _standing(make, sent, newest=True))]
+    labels = [*([label] if label else []), *([UNREAD] if label == SPAM else _standing(make, sent, newest=True))]
     to, attached = [next(iter(mail.mailboxes)).address], [attachment] if attachment else []
     texts = (to, list[str](), subject, _filled(make, body))
-    return Email("", thread_id, sent, firm, _no_reply(firm), *texts, _ordered(mail, labels), attached, _trashed(sent, labels))
+    return Email("", thread_id, sent, firm, _no_reply(firm), *texts, _ordered(mail, labels), attached, _discarded(sent, labels))
 
 
 def _ordered(mail: Mail, labels: list[str]) -> list[str]:
     return sorted(labels, key=lambda x: mail.labels.get(x).name)
 
 
-def _trashed(sent: datetime, labels: list[str]) -> datetime | None:
-    return sent + timedelta(hours=8) if TRASH in labels else None
+def _discarded(sent: datetime, labels: list[str]) -> datetime | None:
+    """Spam is recognised as it arrives; what is in the trash was read first."""
+    return sent if SPAM in labels else sent + timedelta(hours=8) if TRASH in labels else None
 
 
 def _standing(make: Maker, sent: datetime, newest: bool) -> list[str]:
@@ -188,7 +190,7 @@ def _drafts(mail: Mail, make: Maker, people: list[str]) -> None:
         mail.drafts.add(Draft(mail.drafts.mint(), None, to, [], topic, text, updated))
     last = [e for e in mail.emails if INBOX in e.labels and e.subject[:3] != "Re:"][-1]  # an answer that was begun and left
     subject, body = f"Re: {last.subject}", "Sorry for the late answer. I"
-    mail.drafts.add(Draft(mail.drafts.mint(), last.thread_id, [last.sender_address], [], subject, body, last.sent))
+    mail.drafts.add(Draft(mail.drafts.mint(), last.thread_id, [last.sender_address], [], subject, body, last.sent + timedelta(minutes=20)))
 
 
 def _expect(mail: Mail, make: Maker, sender: str, address: str, subject: str, body: str) -> None:
