@@ -1,11 +1,14 @@
 """A long walk through all servers: `python benchmarks/endurance.py --calls 1000000`.
 
-Random calls, guided by the schemas alone, on worlds of many seeds; some hold a mistake, and now and then time passes. After
-every call that changed a world, all that the domain says must hold is checked: money conserved, no negative stock, the tree
-a tree. Prints one line a server, and stops with exit code 1 at the first exception or broken invariant.
+Random calls, guided by the schemas alone, on worlds of many seeds; some hold a mistake, some a value that no schema can have
+meant (NaN, half a surrogate pair, a list nested 2,000 deep), and now and then time passes. After every call that changed a
+world, all that the domain says must hold is checked: money conserved, no negative stock, the tree a tree; at the end of each
+walk, that the past is one which the domain's rules could have made. Prints one line a server, and ends with exit code 1 where
+an exception escaped or an invariant broke.
 """
 
 import argparse
+import math
 import os
 import sys
 import time
@@ -13,6 +16,7 @@ import traceback
 from collections import Counter
 from multiprocessing import Pool
 from random import Random
+from typing import Any
 
 import msgspec
 
@@ -20,6 +24,10 @@ from prove.servers.catalog import catalogue, load
 from prove.servers.session import Session
 from prove.synthesis.planning.wander import wander
 
+DEEP: list[Any] = []
+for _ in range(2000):
+    DEEP = [DEEP]
+HOSTILE = (2**64, -(2**64), math.inf, math.nan, -0.0, 5.5, True, None, "", " \t", "x" * 20_000, "\ud800", "٣", DEEP, {}, [""])
 STRIDE = 250  # calls in one world: far enough from where it began, and not so far that every call is slow
 
 
@@ -63,6 +71,13 @@ def _through(found: Walk, session: Session, calls: int, rng: Random) -> None:
                 return
             found.changes += after != before
             before = after
+            if visit.arguments and rng.random() < 0.05:
+                last = f"something hostile in {last}"
+                hostile = {**visit.arguments, rng.choice(sorted(visit.arguments)): rng.choice(HOSTILE)}
+                found.refused[session.fork().call(visit.tool.name, hostile).code or "hostile, and taken"] += 1
+                found.calls += 1
+        if broken := list(domain.past(session.servers[found.server])):
+            found.problem = f"in the past: {broken[:3]}, after {last}"
     except Exception:
         found.problem = f"after {last}:\n{traceback.format_exc()}"
 
