@@ -2,7 +2,7 @@
 
 from msgspec import Meta
 
-from prove.servers.errors import ToolError, require
+from prove.servers.errors import Strike, ToolError, require
 from prove.servers.lists import brief, matches, newest, page
 from prove.servers.optional import given, some_given
 from prove.servers.server import Server
@@ -31,6 +31,6 @@ from prove.servers.types import (
 
 __all__ = [
     "Caseless", "Cents", "Day", "EmailAddress", "Exact", "Latitude", "Limit", "Longitude", "Meta", "Moment", "Money",
-    "Month", "Offset", "Page", "PersonName", "Quantity", "Query", "Record", "Secret", "Server", "Table", "ToolError", "Unordered",
+    "Month", "Offset", "Page", "PersonName", "Quantity", "Query", "Record", "Secret", "Server", "Strike", "Table", "ToolError", "Unordered",
     "brief", "given", "matches", "newest", "page", "read", "require", "some_given", "table", "write",
 ]  # fmt: skip

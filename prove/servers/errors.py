@@ -27,6 +27,10 @@ class ToolError(Exception):
         self.message = message
 
 
+class Strike(ToolError):
+    """A refusal that is remembered: a wrong PIN. What the tool has noted stays, so that the next ones can be counted."""
+
+
 def require(condition: object, code: Code, message: str) -> None:
     """Refuse with `ToolError(code, message)` unless `condition` holds."""
     if not condition:

@@ -10,7 +10,7 @@ import msgspec
 from prove.servers.catalog import world_of
 from prove.servers.decoding import quoted
 from prove.servers.equality import fingerprint
-from prove.servers.errors import Code, ToolError, did_you_mean
+from prove.servers.errors import Code, Strike, ToolError, did_you_mean
 from prove.servers.server import Clock, Server, World
 from prove.servers.state import Saved
 from prove.servers.tools import Tool
@@ -63,7 +63,7 @@ class Session:
         return cls(worlds, start, _names(worlds), None if only is None else frozenset(only))
 
     def call(self, name: str, arguments: Any) -> Result:
-        """Run one tool. A refusal is a `Result` and leaves no trace; any other exception is a bug and is raised."""
+        """Run one tool. A refusal is a `Result` and leaves no trace (but for a `Strike`); any other exception is a bug and is raised."""
         found = self.tools.get(name)
         if found is None or (self.only is not None and name not in self.only):
             known = self.tools if self.only is None else self.only
@@ -76,7 +76,8 @@ class Session:
             server.look_up(tool, values)
             text = _ENCODER.encode(tool.function(server, *values)).decode()
         except BaseException as error:
-            server.state.undo()
+            if not isinstance(error, Strike):
+                server.state.undo()
             if isinstance(error, ToolError):
                 return refusal(error.code, error.message)
             raise

@@ -28,6 +28,8 @@ class Customer(Record):
     customer_id: str
     name: PersonName
     pin: Pin
+    wrong_pins: int = 0  # one after the other
+    locked_until: Moment | None = None
 
 
 class Account(Record):

@@ -369,3 +369,22 @@ def test_a_world_has_bills_once_a_month_a_card_paid_off_and_a_joint_account_that
     assert sum(t.kind == "income" for t in joint) >= 11
     assert bank.accounts.get(JOINT).balance > 50_000
     assert any((bank.today - t.posted.date()).days <= 20 for t in joint)
+
+
+def test_three_wrong_pins_lock_it_for_a_day_and_a_right_one_begins_the_count_anew():
+    session = Session.open("banking", 0)
+    bank = session.servers["banking"]
+    card, right = next(c.card_id for c in bank.cards if c.status == "frozen"), bank.customers.one().pin
+    wrong = "0000" if right != "0000" else "1111"
+    for _ in range(2):
+        assert session.call("unfreeze_card", {"card_id": card, "pin": wrong}).code == "permission_denied"
+    assert session.fork().call("unfreeze_card", {"card_id": card, "pin": right}).ok
+    untouched = Session.open("banking", 0)
+    assert untouched.call("unfreeze_card", {"card_id": card, "pin": right}).ok
+    two_wrong = session.fork()
+    assert two_wrong.call("unfreeze_card", {"card_id": card, "pin": right}).ok
+    assert two_wrong.outcome() == untouched.outcome()
+    assert "3 of 3" in session.call("unfreeze_card", {"card_id": card, "pin": wrong}).text
+    assert "locked until" in session.call("unfreeze_card", {"card_id": card, "pin": right}).text
+    session.advance(days=1)
+    assert session.call("unfreeze_card", {"card_id": card, "pin": right}).ok
