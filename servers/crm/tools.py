@@ -1,149 +1,24 @@
 """A sales CRM for one signed-in representative. A task is an activity still open; a deal moves one stage at a time."""
 
-from datetime import timedelta
-from typing import Annotated, Literal, NewType
+from datetime import UTC, datetime, time, timedelta
 
 from prove.servers import (
-    Cents,
-    Day,
-    EmailAddress,
-    Limit,
-    Meta,
-    Page,
-    PersonName,
-    Query,
-    Record,
-    Server,
-    given,
-    matches,
-    page,
-    read,
-    require,
-    some_given,
-    table,
+    Day, EmailAddress, Limit, Moment, Offset, Page, PersonName, Query, Server, matches, newest, page, read, require, some_given, table,
     write,
-)
+)  # fmt: skip
+from .records import (
+    LIFECYCLE, STAGES, Activity, ActivityId, ActivityKind, ActivityStatus, City, CloseDate, Company, CompanyId, CompanyName, Contact,
+    ContactCard, ContactId, ContactLine, Conversion, Deal, DealId, DealName, DealStage, DealValue, DueDate, Industry, JobTitle, Lead,
+    LeadId, LeadSource, LeadStatus, Lifecycle, LostReason, Notes, OptedOut, Phone, Representative, Subject, WebDomain,
+)  # fmt: skip
 
-ContactId = NewType("ContactId", str)
-CompanyId = NewType("CompanyId", str)
-LeadId = NewType("LeadId", str)
-DealId = NewType("DealId", str)
-ActivityId = NewType("ActivityId", str)
-
-CompanyName = Annotated[str, Meta(min_length=2, max_length=80, description="a company's name")]
-WebDomain = Annotated[str, Meta(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", description="a company's internet domain, such as acme.com")]
-Industry = Annotated[
-    Literal["software", "manufacturing", "retail", "healthcare", "logistics", "education", "construction", "hospitality"],
-    Meta(description="the line of business a company is in"),
-]
-City = Annotated[str, Meta(min_length=2, description="the city of a company's head office")]
-Phone = Annotated[str, Meta(pattern=r"^\+\d{8,15}$", description="a phone number with its country code, digits only: +14155550123")]
-JobTitle = Annotated[str, Meta(min_length=2, max_length=60, description="what a person does at their company")]
-Lifecycle = Annotated[
-    Literal["lead", "opportunity", "customer"],
-    Meta(description="how far a contact has come: a deal makes an opportunity, a won one a customer"),
-]
-OptedOut = Annotated[bool, Meta(description="whether the contact has asked not to be approached")]
-LeadSource = Annotated[
-    Literal["website", "referral", "trade_show", "cold_call", "webinar", "partner"], Meta(description="where a lead came from")
-]
-LeadStatus = Annotated[Literal["new", "working", "unqualified", "converted"], Meta(description="what has become of a lead")]
-DealName = Annotated[str, Meta(min_length=2, max_length=80, description="what is to be sold")]
-DealValue = Annotated[Cents, Meta(description="what a deal is worth, an amount in cents")]
-DealStage = Annotated[
-    Literal["qualification", "discovery", "proposal", "negotiation", "won", "lost"],
-    Meta(description="where a deal stands in the pipeline"),
-]
-LostReason = Annotated[Literal["price", "competitor", "no_budget", "no_decision", "bad_fit"], Meta(description="why a deal was lost")]
-CloseDate = Annotated[Day, Meta(description="the date on which a deal is expected to close, YYYY-MM-DD")]
-ActivityKind = Annotated[Literal["call", "email", "meeting", "demo"], Meta(description="how the contact is approached")]
-ActivityStatus = Annotated[Literal["open", "done"], Meta(description="open for a task still to do, done for what has happened")]
-Subject = Annotated[str, Meta(min_length=2, max_length=100, description="what an activity is about")]
-Notes = Annotated[str, Meta(max_length=1000, description="what was said or agreed")]
-DueDate = Annotated[Day, Meta(description="the date by which a task is to be done, YYYY-MM-DD")]
-
-STAGES: tuple[DealStage, ...] = ("qualification", "discovery", "proposal", "negotiation", "won")
-LIFECYCLE: tuple[Lifecycle, ...] = ("lead", "opportunity", "customer")
 USUAL_CYCLE = timedelta(days=30)  # from a converted lead to the expected close
-
-
-class Representative(Record):
-    representative_id: str
-    name: PersonName
-
-
-class Company(Record):
-    company_id: CompanyId
-    name: CompanyName
-    domain: WebDomain
-    industry: Industry
-    city: City | None = None
-
-
-class Contact(Record):
-    contact_id: ContactId
-    name: PersonName
-    email: EmailAddress
-    job_title: JobTitle | None = None
-    phone: Phone | None = None
-    company_id: CompanyId | None = None
-    lifecycle: Lifecycle = "lead"
-    opted_out: OptedOut = False
-
-
-class Lead(Record):
-    lead_id: LeadId
-    name: PersonName
-    company: CompanyName
-    email: EmailAddress
-    industry: Industry
-    source: LeadSource
-    status: LeadStatus = "new"
-
-
-class Deal(Record):
-    deal_id: DealId
-    name: DealName
-    company_id: CompanyId
-    contact_id: ContactId
-    amount: DealValue
-    close_date: CloseDate
-    owner: PersonName
-    stage: DealStage = "qualification"
-    lost_reason: LostReason | None = None
-
-
-class Activity(Record):
-    activity_id: ActivityId
-    contact_id: ContactId
-    kind: ActivityKind
-    subject: Subject
-    day: Day  # when it happened, or by when it is to be done
-    status: ActivityStatus
-    owner: PersonName
-    notes: Notes = ""
-    deal_id: DealId | None = None
-
-
-class ContactLine(Record):
-    contact_id: ContactId
-    name: PersonName
-    job_title: JobTitle | None
-    company_id: CompanyId | None
-
-
-class ContactCard(Record):
-    contact: Contact
-    open_deals: list[DealId]
-    open_tasks: list[ActivityId]
-    last_activity: Day | None
-
-
-class Conversion(Record):
-    lead: Lead
-    contact: Contact
-    company: Company
-    deal: Deal
+GOES_COLD = timedelta(days=90)  # for a lead with whom nothing happens
+LOOKS_BACK = timedelta(days=365)  # how long ago an activity may be that is logged now
+FREE_MAIL = (
+    "gmail.com", "googlemail.com", "outlook.com", "hotmail.com", "live.com", "yahoo.com", "icloud.com", "aol.com", "gmx.com", "gmx.de",
+    "web.de", "mail.com", "proton.me", "protonmail.com", "zoho.com",
+)  # fmt: skip
 
 
 class Crm(Server):
@@ -162,21 +37,25 @@ class Crm(Server):
 
     @read
     def search_contacts(
-        self, query: Query | None = None, company_id: CompanyId | None = None, lifecycle: Lifecycle | None = None, limit: Limit = 10
+        self,
+        query: Query | None = None,
+        company_id: CompanyId | None = None,
+        lifecycle: Lifecycle | None = None,
+        limit: Limit = 10,
+        offset: Offset = 0,
     ) -> Page[ContactLine]:
         """Find contacts by name, job title or email, of one company or at one point of their life cycle."""
-        among = self.contacts.where(company_id=self.companies.get(company_id).company_id) if company_id else self.contacts
-        found = [c for c in among if lifecycle in (None, c.lifecycle)]
-        return page((c for c in found if matches(query, c.name, c.job_title or "", c.email)), limit, ContactLine)
+        found = [c for c in self.contacts if company_id in (None, c.company_id) and lifecycle in (None, c.lifecycle)]
+        return page((c for c in found if matches(query, c.name, c.job_title or "", c.email)), limit, ContactLine, offset)
 
     @read
     def get_contact(self, contact_id: ContactId) -> ContactCard:
         """Show one contact: how to reach them, their open deals and tasks, and when something last happened."""
-        contact = self.contacts.get(contact_id)
-        deals = [d.deal_id for d in self.deals.where(contact_id=contact_id) if d.stage not in ("won", "lost")]
+        deals = [d.deal_id for d in self.deals.where(contact_id=contact_id) if d.open]
         activities = self.activities.where(contact_id=contact_id)
         tasks = [a.activity_id for a in activities if a.status == "open"]
-        return ContactCard(contact, deals, tasks, max((a.day for a in activities if a.status == "done"), default=None))
+        last = max((a.day for a in activities if a.status == "done"), default=None)
+        return ContactCard(self.contacts.get(contact_id), deals, tasks, last)
 
     @write
     def create_contact(
@@ -189,9 +68,9 @@ class Crm(Server):
     ) -> Contact:
         """Add a contact; without a company, the one whose domain the email address has is taken."""
         self._check_new_email(email)
-        known = self.companies.where(domain=_domain(email))
-        company = self.companies.get(company_id) if company_id else known[0] if known else None
-        made = (name, email, job_title, phone, company.company_id if company else None)
+        own = _own_domain(email)
+        known = [c.company_id for c in self.companies if own and c.domain == own]
+        made = (name, email, job_title, phone, company_id or (known[0] if known else None))
         return self.contacts.add(Contact(self.contacts.mint(), *made))
 
     @write(idempotent=True)
@@ -204,23 +83,31 @@ class Crm(Server):
         company_id: CompanyId | None = None,
         opted_out: OptedOut | None = None,
     ) -> Contact:
-        """Change what is known of a contact, or the company that they are with."""
-        contact = self.contacts.get(contact_id)
+        """Change a contact; who moves to another company leaves open deals to a colleague, who opts out has no open tasks."""
+        before = self.contacts.get(contact_id)
         changes = some_given(email=email, job_title=job_title, phone=phone, company_id=company_id, opted_out=opted_out)
-        if email and email.casefold() != contact.email.casefold():
+        if email and email != before.email:
             self._check_new_email(email)
-        require(company_id is None or company_id in self.companies, "not_found", f"there is no company {company_id!r}")
-        return self.contacts.update(contact_id, **changes)
+        after = self.contacts.update(contact_id, **changes)
+        if before.company_id and after.company_id != before.company_id:
+            self._hand_over_deals(before)
+        if after.opted_out:
+            self._cancel(self.activities.where(contact_id=contact_id, status="open"))
+        return after
 
     @read
-    def search_companies(self, query: Query | None = None, industry: Industry | None = None, limit: Limit = 10) -> Page[Company]:
+    def search_companies(
+        self, query: Query | None = None, industry: Industry | None = None, limit: Limit = 10, offset: Offset = 0
+    ) -> Page[Company]:
         """Find companies by name, domain or city, or by their industry."""
         found = [c for c in self.companies if industry in (None, c.industry)]
-        return page((c for c in found if matches(query, c.name, c.domain, c.city or "")), limit, Company)
+        return page((c for c in found if matches(query, c.name, c.domain or "", c.city or "")), limit, Company, offset)
 
     @write
-    def create_company(self, name: CompanyName, domain: WebDomain, industry: Industry, city: City | None = None) -> Company:
+    def create_company(self, name: CompanyName, industry: Industry, domain: WebDomain | None = None, city: City | None = None) -> Company:
         """Add a company that is not there yet under that name or domain."""
+        free = f"{domain} is a free mail provider and no company's own: give another domain, or leave it out"
+        require(domain not in FREE_MAIL, "invalid_argument", free)
         self._check_new_company(name, domain)
         return self.companies.add(Company(self.companies.mint(), name, domain, industry, city))
 
@@ -228,30 +115,33 @@ class Crm(Server):
 
     @read
     def search_leads(
-        self, query: Query | None = None, status: LeadStatus | None = None, source: LeadSource | None = None, limit: Limit = 10
+        self,
+        query: Query | None = None,
+        status: LeadStatus | None = None,
+        source: LeadSource | None = None,
+        limit: Limit = 10,
+        offset: Offset = 0,
     ) -> Page[Lead]:
         """Find leads by name, company or email, by what has become of them or by where they came from."""
         found = [x for x in self.leads if status in (None, x.status) and source in (None, x.source)]
-        return page((x for x in found if matches(query, x.name, x.company, x.email)), limit, Lead)
+        return page((x for x in found if matches(query, x.name, x.company, x.email)), limit, Lead, offset)
 
     @write
     def create_lead(self, name: PersonName, company: CompanyName, email: EmailAddress, industry: Industry, source: LeadSource) -> Lead:
         """Note down somebody who may want to buy and is not a contact yet."""
         self._check_new_email(email)
-        known = [x.lead_id for x in self.leads if x.email.casefold() == email.casefold() and x.status != "unqualified"]
-        require(not known, "conflict", f"{email} is the address of lead {', '.join(known)} already")
-        return self.leads.add(Lead(self.leads.mint(), name, company, email, industry, source))
+        return self.leads.add(Lead(self.leads.mint(), name, company, email, industry, source, self.today))
 
     @write
     def convert_lead(self, lead_id: LeadId, deal_name: DealName, amount: DealValue, company_id: CompanyId | None = None) -> Conversion:
         """Turn a lead into a contact with a deal, at a company that is there already if one is named, else at a new one."""
         lead = self.leads.get(lead_id)
-        require(lead.status in ("new", "working"), "failed_precondition", f"{lead_id} is {lead.status}: only new or working leads convert")
-        self._check_new_email(lead.email)
+        again = ": log an activity with the lead first" if lead.status == "unqualified" else ""
+        require(lead.open, "failed_precondition", f"{lead_id} is {lead.status}, and only new or working leads convert{again}")
         company = self.companies.get(company_id) if company_id else self._company_of(lead)
         contact = Contact(ContactId(self.contacts.mint()), lead.name, lead.email, company_id=company.company_id)
         deal = self._open_deal(self.contacts.add(contact), company.company_id, deal_name, amount, self.today + USUAL_CYCLE)
-        converted = self.leads.update(lead_id, status="converted")
+        converted = self.leads.update(lead_id, status="converted", contact_id=contact.contact_id)
         return Conversion(converted, self.contacts.get(contact.contact_id), company, deal)
 
     # --- deals
@@ -264,11 +154,13 @@ class Crm(Server):
         company_id: CompanyId | None = None,
         closing_by: CloseDate | None = None,
         limit: Limit = 10,
+        offset: Offset = 0,
     ) -> Page[Deal]:
-        """List deals by name, stage, company or expected close, the soonest first."""
-        among = self.deals.where(company_id=self.companies.get(company_id).company_id) if company_id else self.deals
-        found = [d for d in among if stage in (None, d.stage) and (closing_by is None or d.close_date <= closing_by)]
-        return page(sorted((d for d in found if matches(query, d.name)), key=lambda d: d.close_date), limit, Deal)
+        """List deals by name, stage or company, the soonest close first; closing_by keeps those still open, unless a stage is named."""
+        found = [d for d in self.deals if stage in (None, d.stage) and company_id in (None, d.company_id) and matches(query, d.name)]
+        if closing_by:
+            found = [d for d in found if d.close_date <= closing_by and (d.open or stage)]
+        return page(sorted(found, key=lambda d: d.close_date), limit, Deal, offset)
 
     @write
     def create_deal(self, contact_id: ContactId, name: DealName, amount: DealValue, close_date: CloseDate) -> Deal:
@@ -283,17 +175,16 @@ class Crm(Server):
         """Move one of the representative's open deals one stage up or down, or to lost with the reason."""
         deal = self.deals.get(deal_id)
         require(deal.owner == self._me(), "permission_denied", f"{deal_id} belongs to {deal.owner}: only the owner moves a deal")
-        require(deal.stage in STAGES[:-1], "failed_precondition", f"{deal_id} is {deal.stage}, and closed deals stay closed")
-        require((stage == "lost") == bool(lost_reason), "invalid_argument", "lost_reason belongs to stage 'lost', and only there")
+        require(deal.open, "failed_precondition", f"{deal_id} is {deal.stage}, and closed deals stay closed: open a new one")
         require(stage != deal.stage, "conflict", f"{deal_id} is in {stage} already")
         if stage == "lost":
-            return self.deals.update(deal_id, stage=stage, lost_reason=lost_reason, close_date=self.today)
+            require(lost_reason, "invalid_argument", f"to put {deal_id} down as lost, give the lost_reason as well")
+            return self._close(deal, stage, lost_reason)
+        require(not lost_reason, "invalid_argument", f"{stage} has no lost_reason: leave it out, or set the stage to lost")
         now = STAGES.index(deal.stage)
         neighbours = [STAGES[i] for i in (now - 1, now + 1) if i >= 0]
         require(stage in neighbours, "failed_precondition", f"from {deal.stage}, {deal_id} can move to {' or '.join(neighbours)}")
-        if stage == "won":
-            self._promote(deal.contact_id, "customer")
-        return self.deals.update(deal_id, stage=stage, close_date=self.today if stage == "won" else deal.close_date)
+        return self._close(deal, stage) if stage == "won" else self.deals.update(deal_id, stage=stage)
 
     # --- activities and tasks
 
@@ -302,33 +193,36 @@ class Crm(Server):
         self,
         contact_id: ContactId | None = None,
         deal_id: DealId | None = None,
-        kind: ActivityKind | None = None,
         status: ActivityStatus | None = None,
         query: Query | None = None,
         limit: Limit = 10,
+        offset: Offset = 0,
     ) -> Page[Activity]:
-        """List what has happened (done) and what is still to do (open), the latest day first."""
-        for rows, key in ((self.contacts, contact_id), (self.deals, deal_id)):
-            require(key is None or key in rows, "not_found", f"there is no {rows.spec.noun} {key!r}")
-        among = self.activities.where(**given(contact_id=contact_id, deal_id=deal_id, kind=kind, status=status))
-        found = [a for a in among if matches(query, a.subject, a.notes)]
-        return page(sorted(found, key=lambda a: a.day, reverse=True), limit, Activity)
+        """List what has happened and what is still to do, the latest day first; query looks at subject, notes, kind and person."""
+        among = [a for a in self.activities if contact_id in (None, a.contact_id) and deal_id in (None, a.deal_id)]
+        found = [a for a in among if status in (None, a.status) and matches(query, a.subject, a.notes, a.kind, self._person(a))]
+        return page(newest(found, lambda a: a.day), limit, Activity, offset)
 
     @write
     def log_activity(
         self,
-        contact_id: ContactId,
         kind: ActivityKind,
         subject: Subject,
+        contact_id: ContactId | None = None,
+        lead_id: LeadId | None = None,
         notes: Notes = "",
         day: Day | None = None,
-        deal_id: DealId | None = None,
     ) -> Activity:
-        """Record a call, email, meeting or demo that took place, today unless a day is given."""
-        contact, happened = self.contacts.get(contact_id), day or self.today
+        """Record what took place with a contact, on whose open deal it then is, or with a lead; today unless a day is given."""
+        require((contact_id is None) != (lead_id is None), "invalid_argument", "name either a contact_id or a lead_id, and not both")
+        happened = day or self.today
         require(happened <= self.today, "failed_precondition", f"{happened} is after today, {self.today}: create a task for it instead")
-        self._check_deal_with(contact, deal_id)
-        made = (contact_id, kind, subject, happened, "done", self._me(), notes, deal_id)
+        earliest = self.today - LOOKS_BACK
+        require(happened >= earliest, "invalid_argument", f"{happened} is too long ago: give a day from {earliest} on")
+        if lead_id:
+            self._work_on(lead_id, happened)
+        deal_id = self._deal_with(contact_id) if contact_id else None
+        made = (contact_id, kind, subject, happened, "done", self._me(), notes, deal_id, lead_id)
         return self.activities.add(Activity(self.activities.mint(), *made))
 
     @write
@@ -340,7 +234,11 @@ class Crm(Server):
         require(due_date >= self.today, "invalid_argument", f"{due_date} is before today, {self.today}: choose a later day")
         opted_out = f"{contact_id} ({contact.name}) has opted out: update the contact first if they agree again"
         require(not contact.opted_out, "failed_precondition", opted_out)
-        self._check_deal_with(contact, deal_id)
+        if deal_id:
+            deal = self.deals.get(deal_id)
+            theirs = deal.company_id == contact.company_id
+            require(theirs, "invalid_argument", f"{deal_id} is not with the company of {contact_id} ({contact.name}): leave it out")
+            require(deal.open, "failed_precondition", f"{deal_id} is {deal.stage}, and nothing is left to do for it: leave it out")
         made = (contact_id, kind, subject, due_date, "open", self._me(), "", deal_id)
         return self.activities.add(Activity(self.activities.mint(), *made))
 
@@ -349,43 +247,103 @@ class Crm(Server):
         """Mark one of the representative's tasks as done today, with what came of it."""
         task = self.activities.get(activity_id)
         require(task.owner == self._me(), "permission_denied", f"{activity_id} is a task of {task.owner}: only they can complete it")
-        require(task.status == "open", "failed_precondition", f"{activity_id} is done already, since {task.day}")
+        over = f"{activity_id} is {task.status} already, since {task.day}: log an activity for what happened besides"
+        require(task.status == "open", "failed_precondition", over)
         return self.activities.update(activity_id, status="done", day=self.today, notes=notes or task.notes)
+
+    # --- as time passes
+
+    def due(self) -> Moment | None:
+        """When the next lead has gone cold."""
+        cold = min((x.touched for x in self.leads if x.open), default=None)
+        return datetime.combine(cold + GOES_COLD, time(), UTC) if cold else None
+
+    def elapse(self) -> None:
+        """Leads with whom nothing happened for long are given up."""
+        for lead in [x for x in self.leads if x.open and x.touched + GOES_COLD <= self.today]:
+            self.leads.update(lead.lead_id, status="unqualified")
 
     # --- rules
 
     def _me(self) -> PersonName:
         return self.representatives.one().name
 
-    def _check_new_email(self, email: EmailAddress) -> None:
-        known = ", ".join(c.contact_id for c in self.contacts if c.email.casefold() == email.casefold())
-        require(not known, "conflict", f"{email} is the address of contact {known} already")
+    def _person(self, activity: Activity) -> str:
+        return self.leads.get(activity.lead_id).name if activity.lead_id else self.contacts.get(activity.contact_id or "").name
 
-    def _check_new_company(self, name: CompanyName, domain: WebDomain) -> None:
-        known = [c for c in self.companies if c.domain == domain or c.name.casefold() == name.casefold()]
-        there = ", ".join(f"{c.company_id} ({c.name}, {c.domain})" for c in known)
+    def _check_new_email(self, email: EmailAddress) -> None:
+        """Nobody is in the CRM twice, neither as a contact nor as a lead."""
+        known = ", ".join(c.contact_id for c in self.contacts if c.email == email)
+        require(not known, "conflict", f"{email} is the address of contact {known} already")
+        lead = next((x for x in self.leads if x.email == email and x.open), None)
+        require(not lead, "conflict", f"{email} is the address of lead {lead and lead.lead_id} already: convert that lead instead")
+
+    def _check_new_company(self, name: CompanyName, domain: WebDomain | None) -> None:
+        known = [c for c in self.companies if (domain and c.domain == domain) or _folded(c.name) == _folded(name)]
+        there = ", ".join(f"{c.company_id} ({c.name}, {c.domain or 'no domain'})" for c in known)
         require(not known, "conflict", f"there is {there} already: use that company's id")
 
     def _company_of(self, lead: Lead) -> Company:
-        self._check_new_company(lead.company, _domain(lead.email))
-        return self.companies.add(Company(self.companies.mint(), lead.company, _domain(lead.email), lead.industry))
+        domain = _own_domain(lead.email)
+        self._check_new_company(lead.company, domain)
+        return self.companies.add(Company(self.companies.mint(), lead.company, domain, lead.industry))
 
     def _open_deal(self, contact: Contact, company_id: CompanyId, name: DealName, amount: DealValue, close_date: CloseDate) -> Deal:
         require(close_date >= self.today, "invalid_argument", f"{close_date} is before today, {self.today}: choose a later close")
-        same = [d.deal_id for d in self.deals.where(company_id=company_id, name=name) if d.stage in STAGES[:-1]]
-        require(not same, "conflict", f"{company_id} has an open deal {name!r} already: {', '.join(same)}")
+        same = [d.deal_id for d in self.deals.where(company_id=company_id) if d.open and _folded(d.name) == _folded(name)]
+        require(not same, "conflict", f"{company_id} has an open deal {name!r} already, {', '.join(same)}: choose another name")
         self._promote(contact.contact_id, "opportunity")
         return self.deals.add(Deal(self.deals.mint(), name, company_id, contact.contact_id, amount, close_date, self._me()))
+
+    def _close(self, deal: Deal, stage: DealStage, lost_reason: LostReason | None = None) -> Deal:
+        """A deal ends today, and with it what was still to do for it."""
+        if stage == "won" and deal.contact_id:
+            self._promote(deal.contact_id, "customer")
+        self._cancel(self.activities.where(deal_id=deal.deal_id, status="open"))
+        return self.deals.update(deal.deal_id, stage=stage, lost_reason=lost_reason, close_date=self.today)
+
+    def _cancel(self, tasks: list[Activity]) -> None:
+        for task in tasks:
+            self.activities.update(task.activity_id, status="cancelled", day=self.today)
 
     def _promote(self, contact_id: ContactId, to: Lifecycle) -> None:
         """A contact's life cycle only goes up."""
         if LIFECYCLE.index(to) > LIFECYCLE.index(self.contacts.get(contact_id).lifecycle):
             self.contacts.update(contact_id, lifecycle=to)
 
-    def _check_deal_with(self, contact: Contact, deal_id: DealId | None) -> None:
-        fits = deal_id is None or self.deals.get(deal_id).company_id == contact.company_id
-        require(fits, "invalid_argument", f"{deal_id} is not with the company of {contact.contact_id} ({contact.name}): leave it out")
+    def _hand_over_deals(self, leaver: Contact) -> None:
+        """Open deals stay with the company that a contact leaves: a colleague there has them now, if one is known."""
+        colleagues = self.contacts.where(company_id=leaver.company_id)
+        heir = colleagues[0].contact_id if colleagues else None
+        for deal in [d for d in self.deals.where(contact_id=leaver.contact_id) if d.open]:
+            self.deals.update(deal.deal_id, contact_id=heir)
+            if heir:
+                self._promote(heir, "opportunity")
+        for task in self.activities.where(contact_id=leaver.contact_id, status="open"):
+            self.activities.update(task.activity_id, deal_id=None)
+
+    def _deal_with(self, contact_id: ContactId) -> DealId | None:
+        """The newest open deal of a contact."""
+        deals = [d.deal_id for d in self.deals.where(contact_id=contact_id) if d.open]
+        return deals[-1] if deals else None
+
+    def _work_on(self, lead_id: LeadId, day: Day) -> None:
+        """Something happened with a lead: it is being worked on, also if it had gone cold."""
+        lead = self.leads.get(lead_id)
+        known = f"{lead_id} is converted: log it with contact {lead.contact_id} instead"
+        require(lead.status != "converted", "failed_precondition", known)
+        if lead.status == "unqualified":
+            self._check_new_email(lead.email)
+        touched = max(lead.touched, day)
+        status = "working" if touched + GOES_COLD > self.today else "unqualified"
+        self.leads.update(lead.lead_id, status=status, touched=touched)
 
 
-def _domain(email: EmailAddress) -> WebDomain:
-    return email.rpartition("@")[2].casefold()
+def _own_domain(email: EmailAddress) -> WebDomain | None:
+    """The domain of an address, if it is a company's own."""
+    domain = email.rpartition("@")[2]
+    return None if domain in FREE_MAIL else domain
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.casefold().split())

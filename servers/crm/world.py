@@ -1,7 +1,9 @@
 """One representative's book of business: companies, contacts with a namesake, leads old and new, deals in every stage, tasks overdue."""
 
 from prove.servers.maker import Maker
-from servers.crm.tools import LIFECYCLE, STAGES, Activity, Company, Contact, Crm, Deal, Lead, Representative
+
+from .records import LIFECYCLE, STAGES, Activity, Company, Contact, Deal, Lead, Representative
+from .tools import GOES_COLD, Crm
 
 COMPANIES = {  # industry -> names
     "software": ("Quillbase", "Nimbus Forge", "Papertrail Labs", "Lumen Stack", "Copperline Systems", "Tidewater Software"),
@@ -64,7 +66,7 @@ def populate(crm: Crm, make: Maker) -> None:
     _contacts(crm, make)
     _deals(crm, make, [*[me] * 7, *colleagues])
     _activities(crm, make, [*[me] * 9, *colleagues])
-    _leads(crm, make)
+    _leads(crm, make, [*[me] * 9, *colleagues])
 
 
 def _domain(company: str) -> str:
@@ -94,35 +96,47 @@ def _deals(crm: Crm, make: Maker, owners: list[str]) -> None:
         reason = make.pick(LOST) if stage == "lost" else None
         deal = (name, contact.company_id, contact.contact_id, make.between(150_000, 9_000_000, 25_000), make.day(closes), make.pick(owners))
         crm.deals.add(Deal(crm.deals.mint(), *deal, stage, reason))
-        reached = "customer" if stage == "won" else "lead" if stage == "lost" else "opportunity"
+        reached = "customer" if stage == "won" else "opportunity"
         crm.contacts.update(contact.contact_id, lifecycle=max(contact.lifecycle, reached, key=LIFECYCLE.index))
 
 
 def _activities(crm: Crm, make: Maker, owners: list[str]) -> None:
     """What happened, oldest first, and then what is still to do, some of it overdue."""
-    deals = {d.contact_id: d.deal_id for d in crm.deals}
+    deals = {d.contact_id: d for d in crm.deals}
+    told = []
     for contact in crm.contacts:
-        days = sorted(make.between(-240, -1) for _ in range(make.pick((0, 1, 2, 3, 4))))
+        days = [make.between(-240, -1) for _ in range(make.pick((0, 1, 2, 3, 4)))]
         plans = [] if contact.opted_out else [make.between(-4, 25) for _ in range(make.pick((0, 1, 1, 2)))]
+        deal = deals.get(contact.contact_id)
         for day, status in [*((d, "done") for d in days), *((d, "open") for d in plans)]:
             kind = make.pick(tuple(TO_DO))
             subject, notes = (make.pick(TO_DO[kind]), "") if status == "open" else (make.pick(HAPPENED[kind]), make.pick(NOTES))
-            deal = deals.get(contact.contact_id) if make.chance(0.6) else None
-            told = (contact.contact_id, kind, subject, make.day(day), status, make.pick(owners), notes, deal)
-            crm.activities.add(Activity(crm.activities.mint(), *told))
+            # a closed deal has nothing left to do, and nothing happens for it after its close
+            about = deal and make.chance(0.6) and (deal.open or (status == "done" and make.day(day) <= deal.close_date))
+            who = (contact.contact_id, kind, subject, make.day(day), status, make.pick(owners), notes)
+            told.append((*who, deal.deal_id if deal and about else None))
+    for one in sorted(told, key=lambda t: (t[4] == "open", t[3])):
+        crm.activities.add(Activity(crm.activities.mint(), *one))
 
 
-def _leads(crm: Crm, make: Maker) -> None:
-    """From companies that are not there yet, from some that are, and one that has long been converted."""
-    places = [(industry, name, _domain(name)) for industry, name in NEWCOMERS]
-    places += [(c.industry, c.name, c.domain) for c in make.some(list(crm.companies), 8)]
+def _leads(crm: Crm, make: Maker, owners: list[str]) -> None:
+    """From companies that are not there yet, from some that are, some with a private address, and a few long converted."""
+    places = [(industry, name, "gmail.com" if make.chance(0.25) else _domain(name)) for industry, name in NEWCOMERS]
+    places += [(c.industry, c.name, c.domain or "") for c in make.some(list(crm.companies), 8)]
     places += make.some(places, 6)
+    cold = GOES_COLD.days
     for industry, company, domain in make.shuffled(places):
         name = make.person()
         status = make.pick(("new", "new", "new", "working", "working", "working", "unqualified"))
-        lead = Lead(crm.leads.mint(), name, company, make.email(name, domain), industry, make.pick(SOURCES), status)
+        touched = make.day(-make.between(cold, cold + 90) if status == "unqualified" else -make.between(0, cold - 10))
+        lead = Lead(crm.leads.mint(), name, company, make.email(name, domain), industry, make.pick(SOURCES), touched, status)
         crm.leads.add(lead)
-    for contact in make.some([c for c in crm.contacts if c.company_id], 4):
+        if status == "working":
+            kind = make.pick(tuple(HAPPENED))
+            what = (kind, make.pick(HAPPENED[kind]), touched, "done", make.pick(owners), make.pick(NOTES), None, lead.lead_id)
+            crm.activities.add(Activity(crm.activities.mint(), None, *what))
+    buyers = {d.contact_id for d in crm.deals}
+    for contact in make.some([c for c in crm.contacts if c.contact_id in buyers], 4):
         employer = crm.companies.get(contact.company_id or "")
-        known = (contact.name, employer.name, contact.email, employer.industry, make.pick(SOURCES), "converted")
-        crm.leads.add(Lead(crm.leads.mint(), *known))
+        known = (contact.name, employer.name, contact.email, employer.industry, make.pick(SOURCES), make.day(-make.between(60, 250)))
+        crm.leads.add(Lead(crm.leads.mint(), *known, "converted", contact.contact_id))
