@@ -1,9 +1,10 @@
-"""What must hold in a workspace after every call."""
+"""What must hold in a workspace after every call, and what its past looks like."""
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
-from servers.team_chat.tools import TeamChat
+from .tools import TeamChat
 
 
 def invariants(chat: TeamChat) -> Iterator[str]:
@@ -22,9 +23,41 @@ def invariants(chat: TeamChat) -> Iterator[str]:
         for user_id in filter(None, (message.author, message.notified)):
             if (message.channel_id, user_id) not in members:
                 yield f"{message.message_id} is by or for {user_id}, who is not in {message.channel_id}"
+        if message.author == message.notified:
+            yield f"{message.message_id} notifies the one who wrote it"
         root = chat.messages.find(message.thread) if message.thread else None
         if message.thread and (root is None or root.thread or root.channel_id != message.channel_id or root.posted > message.posted):
             yield f"{message.message_id} is a reply to {message.thread}, which starts no thread before it in its channel"
     for (message_id, user_id, emoji), times in Counter((r.message_id, r.user_id, r.emoji) for r in chat.reactions).items():
         if times > 1 or message_id not in chat.messages:
             yield f"{user_id} reacted {times} times with {emoji} to {message_id}"
+    if any(c.due <= chat.now for c in chat.coming):
+        yield "a message is late"
+
+
+def past(chat: TeamChat) -> Iterator[str]:
+    """Channels are opened by their first member, joined by people with an account, and written to by those who are in."""
+    joined = {(m.channel_id, m.user_id): m.joined for m in chat.memberships}
+    for one, other in pairwise(chat.channels):
+        if other.created < one.created:
+            yield f"{other.channel_id} is older than {one.channel_id} before it"
+    for channel in chat.channels:
+        if joined.get((channel.channel_id, channel.creator)) != channel.created:
+            yield f"{channel.channel_id} was not opened by its first member"
+    for member in chat.memberships:
+        if not chat.channels.get(member.channel_id).created <= member.joined <= chat.now:
+            yield f"{member.membership_id} joined before the channel was opened, or later than now"
+        if chat.users.get(member.user_id).status == "deactivated":
+            yield f"{member.user_id} has no account any more and is in {member.channel_id}"
+    general = next(c.channel_id for c in chat.channels if c.name == "general")
+    yield from (f"{u.user_id} is not in #general" for u in chat.users if u.status == "active" and (general, u.user_id) not in joined)
+    for message in chat.messages:
+        channel = chat.channels.get(message.channel_id)
+        for user_id in filter(None, (message.author, message.notified)):
+            if joined[channel.channel_id, user_id] > message.posted:
+                yield f"{message.message_id} is by or for {user_id}, who joined later"
+        if channel.announcements and message.thread is None and message.author != channel.creator:
+            yield f"{message.message_id} is an announcement by somebody who may not make any"
+    for reaction in chat.reactions:
+        if (chat.messages.get(reaction.message_id).channel_id, reaction.user_id) not in joined:
+            yield f"{reaction.reaction_id} is by somebody who is not in the channel"

@@ -1,104 +1,12 @@
 """A workspace where colleagues write to each other in channels, as one of them sees it."""
 
-from collections.abc import Iterable
-from datetime import timedelta
-from typing import Annotated, Literal, NewType
+from datetime import datetime, timedelta
 
-from prove.servers import (
-    Limit,
-    Meta,
-    Moment,
-    Page,
-    PersonName,
-    Query,
-    Record,
-    Server,
-    ToolError,
-    matches,
-    page,
-    read,
-    require,
-    table,
-    write,
-)
-
-UserId = NewType("UserId", str)
-ChannelId = NewType("ChannelId", str)
-MessageId = NewType("MessageId", str)
-
-ChannelName = Annotated[
-    str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]{1,79}$", description="a channel's name: small letters, digits, - and _, without the #")
-]
-Topic = Annotated[str, Meta(max_length=250, description="what a channel is about")]
-Private = Annotated[bool, Meta(description="whether only those invited can see the channel")]
-OnlyMine = Annotated[bool, Meta(description="whether to list only channels that the user is in")]
-Text = Annotated[str, Meta(min_length=1, max_length=4000, description="the text of a message")]
-Notified = Annotated[UserId, Meta(description="a member of the channel who is to be notified")]
-Days = Annotated[int, Meta(ge=1, le=3650, description="how many days to look back")]
-Emoji = Annotated[
-    Literal["thumbsup", "heart", "tada", "eyes", "white_check_mark", "joy", "rocket", "pray"],
-    Meta(description="the emoji to react with"),
-]
-
-
-class Workspace(Record):
-    workspace_id: str
-    name: str
-    me: UserId
-
-
-class User(Record):
-    user_id: UserId
-    name: PersonName
-    handle: str
-    title: str
-    status: Literal["active", "deactivated"]
-
-
-class Channel(Record):
-    channel_id: ChannelId
-    name: ChannelName
-    topic: Topic
-    private: Private
-    creator: UserId
-    created: Moment
-    archived: bool = False
-    announcements: bool = False  # only its creator starts threads
-
-
-class Membership(Record):
-    membership_id: str
-    channel_id: ChannelId
-    user_id: UserId
-    joined: Moment
-
-
-class Message(Record):
-    message_id: MessageId
-    channel_id: ChannelId
-    author: UserId
-    posted: Moment
-    text: Text
-    thread: MessageId | None = None  # the message that it replies to
-    notified: UserId | None = None
-
-
-class Reaction(Record):
-    reaction_id: str
-    message_id: MessageId
-    user_id: UserId
-    emoji: Emoji
-
-
-class Tally(Record):
-    emoji: Emoji
-    users: list[UserId]
-
-
-class Thread(Record):
-    message: Message
-    reactions: list[Tally]
-    replies: list[Message]
+from prove.servers import Limit, Offset, Page, Query, Server, given, matches, newest, page, read, require, table, write
+from .records import (
+    Channel, ChannelId, ChannelName, Coming, Days, Emoji, Membership, Message, MessageId, Notified, OnlyMine, Private, Reaction,
+    Tally, Text, Thread, Topic, User, UserId, UserLine, Workspace,
+)  # fmt: skip
 
 
 class TeamChat(Server):
@@ -112,25 +20,28 @@ class TeamChat(Server):
     memberships = table(Membership, "MBR-{}", start=1)
     messages = table(Message, "M{}", start=50001)
     reactions = table(Reaction, "R{}", start=1)
+    coming = table(Coming, "CMG-{}", start=1)
 
     # --- people and channels
 
     @read
-    def list_users(self, query: Query | None = None, channel_id: ChannelId | None = None, limit: Limit = 10) -> Page[User]:
-        """List the people of the workspace or of one channel; query looks at name, handle and title."""
-        found = [u for u in self.users if matches(query, u.name, u.handle, u.title)]
+    def list_users(self, query: Query | None = None, channel_id: ChannelId | None = None, limit: Limit = 10) -> Page[UserLine]:
+        """List the people of the workspace or of one channel, and say who the user is; query looks at name, handle and title."""
+        found = [u for u in self.users if matches(query, u.name, f"@{u.handle}", u.title)]
         if channel_id is not None:
             channel = self._visible(channel_id)
             found = [u for u in found if self._is_member(channel, u.user_id)]
-        return page(sorted(found, key=lambda u: u.name), limit, User)
+        return page((self._shown(u) for u in sorted(found, key=lambda u: u.name)), limit, UserLine)
 
     @read
-    def list_channels(self, query: Query | None = None, only_mine: OnlyMine = False, limit: Limit = 20) -> Page[Channel]:
+    def list_channels(
+        self, query: Query | None = None, only_mine: OnlyMine = False, limit: Limit = 20, offset: Offset = 0
+    ) -> Page[Channel]:
         """List public channels and the private ones that the user is in; query looks at name and topic."""
-        found = [c for c in self.channels if self._can_see(c) and matches(query, c.name, c.topic)]
+        found = [c for c in self.channels if self._can_see(c) and matches(query, f"#{c.name}", c.topic)]
         if only_mine:
             found = [c for c in found if self._is_member(c, self._me)]
-        return page(sorted(found, key=lambda c: c.name), limit, Channel)
+        return page(sorted(found, key=lambda c: c.name), limit, Channel, offset)
 
     @write
     def create_channel(self, name: ChannelName, topic: Topic = "", private: Private = False) -> Channel:
@@ -158,11 +69,14 @@ class TeamChat(Server):
     # --- messages
 
     @read
-    def get_channel_history(self, channel_id: ChannelId, days: Days | None = None, limit: Limit = 20) -> Page[Message]:
+    def get_channel_history(
+        self, channel_id: ChannelId, days: Days | None = None, limit: Limit = 20, offset: Offset = 0
+    ) -> Page[Message]:
         """Show a channel's messages, newest first, without the replies in their threads."""
-        channel = self._visible(channel_id)
-        messages = (m for m in self.messages.where(channel_id=channel.channel_id) if m.thread is None)
-        return page(self._recent(messages, days), limit, Message)
+        self._visible(channel_id)
+        since = self.now - timedelta(days=days or 0)
+        messages = [m for m in self.messages.where(channel_id=channel_id) if m.thread is None and (days is None or m.posted >= since)]
+        return page(newest(messages, lambda m: m.posted), limit, Message, offset)
 
     @read
     def search_messages(
@@ -171,16 +85,15 @@ class TeamChat(Server):
         channel_id: ChannelId | None = None,
         author: UserId | None = None,
         notified: UserId | None = None,
-        days: Days | None = None,
         limit: Limit = 10,
+        offset: Offset = 0,
     ) -> Page[Message]:
-        """Find messages and replies by words, channel, author, who was notified and age, newest first."""
-        if channel_id is not None:
-            self._visible(channel_id)
-        seen = {c.channel_id for c in self.channels if self._can_see(c) and channel_id in (None, c.channel_id)}
-        found = [m for m in self.messages if m.channel_id in seen and matches(query, m.text)]
-        found = [m for m in found if author in (None, m.author) and notified in (None, m.notified)]
-        return page(self._recent(found, days), limit, Message)
+        """Find messages and replies by words, channel, author and who was notified, newest first."""
+        channels = list(self.channels) if channel_id is None else [self._visible(channel_id)]
+        seen = {c.channel_id for c in channels if self._can_see(c)}
+        found = self.messages.where(**given(author=author, notified=notified))
+        found = [m for m in found if m.channel_id in seen and matches(query, m.text)]
+        return page(newest(found, lambda m: m.posted), limit, Message, offset)
 
     @read
     def get_thread_replies(self, message_id: MessageId) -> Thread:
@@ -214,11 +127,25 @@ class TeamChat(Server):
         require(not mine, "conflict", f"you have reacted to {message_id} with {emoji} already: choose another emoji")
         return self.reactions.add(Reaction(self.reactions.mint(), message_id, self._me, emoji))
 
+    # --- what happens by itself
+
+    def due(self) -> datetime | None:
+        return min((c.due for c in self.coming), default=None)
+
+    def elapse(self) -> None:
+        """Colleagues go on talking."""
+        for new in [c for c in self.coming if c.due <= self.now]:
+            self.coming.remove(new.coming_id)
+            self.messages.add(Message(self.messages.mint(), new.channel_id, new.author, new.due, new.text, new.thread))
+
     # --- rules
 
     @property
     def _me(self) -> UserId:
-        return next(iter(self.workspaces)).me
+        return self.workspaces.one().me
+
+    def _shown(self, user: User) -> UserLine:
+        return UserLine(user.user_id, user.name, user.handle, user.title, user.status, user.user_id == self._me)
 
     def _is_member(self, channel: Channel, user_id: UserId) -> bool:
         return bool(self.memberships.where(channel_id=channel.channel_id, user_id=user_id))
@@ -228,9 +155,8 @@ class TeamChat(Server):
 
     def _visible(self, channel_id: ChannelId) -> Channel:
         """A channel that the user may know of: others are as good as not there."""
-        channel = self.channels.find(channel_id)
-        if channel is None or not self._can_see(channel):
-            raise ToolError("not_found", f"there is no channel {channel_id!r} that you can see")
+        channel = self.channels.get(channel_id)
+        require(self._can_see(channel), "not_found", f"there is no channel {channel_id!r}")
         return channel
 
     def _in_use(self, channel_id: ChannelId) -> Channel:
@@ -249,17 +175,14 @@ class TeamChat(Server):
         require(known, "not_found", f"there is no message {message_id!r}")
         return message
 
-    def _recent(self, messages: Iterable[Message], days: Days | None) -> list[Message]:
-        """The messages of the last days, or all, newest first."""
-        newest_first = reversed(list(messages))  # they are kept in the order of time
-        return [m for m in newest_first if days is None or m.posted >= self.now - timedelta(days=days)]
-
     def _enter(self, channel: Channel, user_id: UserId) -> Membership:
         return self.memberships.add(Membership(self.memberships.mint(), channel.channel_id, user_id, self.now))
 
     def _say(self, channel: Channel, text: Text, thread: MessageId | None, notify: UserId | None) -> Message:
         if notify is not None:
             user = self.users.get(notify)
+            myself = f"{notify} is the user, whom their own messages do not notify: leave notify out"
+            require(notify != self._me, "invalid_argument", myself)
             require(user.status == "active", "failed_precondition", f"the account of {user.name} is deactivated")
             reachable = self._is_member(channel, notify)
             require(reachable, "failed_precondition", f"{user.name} is not in #{channel.name}: invite_to_channel first")

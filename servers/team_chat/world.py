@@ -4,7 +4,9 @@ from datetime import datetime, timedelta
 from typing import get_args
 
 from prove.servers.maker import Maker
-from servers.team_chat.tools import Channel, ChannelId, Emoji, Membership, Message, Reaction, TeamChat, User, UserId, Workspace
+
+from .records import Channel, ChannelId, Coming, Emoji, Membership, Message, Reaction, User, UserId, Workspace
+from .tools import TeamChat
 
 EMOJI = get_args(get_args(Emoji)[0])
 COMPANIES = ("Northwind Instruments", "Paper Lantern Games", "Tessel Robotics", "Blue Heron Maps")
@@ -13,9 +15,10 @@ TITLES = (
     "Data Analyst", "Recruiter", "Office Manager", "Release Manager", "QA Engineer", "Marketing Manager",
 )  # fmt: skip
 
-PUBLIC, PRIVATE, HIDDEN, ELSEWHERE, ARCHIVED, OFFICIAL = "public", "private", "hidden", "elsewhere", "archived", "official"
+PUBLIC, EVERYBODY, OFFICIAL, ARCHIVED = "public", "everybody", "official", "archived"
+PRIVATE, HIDDEN, ELSEWHERE = "private", "hidden", "elsewhere"
 CHANNELS = {  # name -> (kind, topic, how messages there begin a thread)
-    "general": (PUBLIC, "company-wide news and questions", (
+    "general": (EVERYBODY, "company-wide news and questions", (
         "The fire drill is at {hour} on {day}", "Parking level {few} is closed on {day}", "Who has the key to room {number}?",
         "New badges are ready, ask at desk {few}", "Out of coffee again, {few} days in a row", "All hands moved to {hour} on {day}",
     )),
@@ -73,9 +76,12 @@ def populate(chat: TeamChat, make: Maker) -> None:
     _people(chat, make)
     me = list(chat.users)[make.between(0, 9)].user_id
     chat.workspaces.add(Workspace("W1", make.pick(COMPANIES), me))
-    members = dict(_channel(chat, make, name, me) for name in CHANNELS)
+    opened = sorted(make.moment(-make.between(360, 1000)) for _ in CHANNELS)  # #general comes with the workspace, the others later
+    names = ["general", *make.shuffled([name for name in CHANNELS if name != "general"])]
+    members = dict(_channel(chat, make, name, created, me) for name, created in zip(names, opened, strict=True))
     _talk(chat, make, members)
     _react(chat, make, members)
+    _go_on_talking(chat, make, members)
 
 
 def _people(chat: TeamChat, make: Maker) -> None:
@@ -87,19 +93,18 @@ def _people(chat: TeamChat, make: Maker) -> None:
         chat.users.add(User(chat.users.mint(), name, handle, make.pick(TITLES), status))
 
 
-def _channel(chat: TeamChat, make: Maker, name: str, me: UserId) -> tuple[ChannelId, list[UserId]]:
-    """Open a channel; returns its id and who is in it."""
+def _channel(chat: TeamChat, make: Maker, name: str, created: datetime, me: UserId) -> tuple[ChannelId, list[UserId]]:
+    """Open a channel; returns its id and who is in it, the one who opened it first."""
     kind, topic, _ = CHANNELS[name]
     others = [u.user_id for u in chat.users if u.user_id != me and u.status == "active"]
-    size = {PUBLIC: make.between(8, 16), OFFICIAL: len(others)}.get(kind, make.between(3, 7))
-    members = make.some(others, size)
-    created = make.moment(-make.between(60, 700) - 300)
-    flags = (kind in (PRIVATE, HIDDEN), make.pick(members), created, kind == ARCHIVED, kind == OFFICIAL)
+    size = {PUBLIC: make.between(8, 16), OFFICIAL: len(others), EVERYBODY: len(others)}.get(kind, make.between(3, 7))
+    members = make.shuffled(others)[:size]
+    flags = (kind in (PRIVATE, HIDDEN), members[0], created, kind == ARCHIVED, kind == OFFICIAL)
     channel = chat.channels.add(Channel(chat.channels.mint(), name, topic, *flags))
     if kind not in (HIDDEN, ELSEWHERE):
         members.append(me)
-    for user_id in members:
-        joined = created + timedelta(days=make.between(0, 20))
+    later = sorted(created + timedelta(days=make.between(0, 20), hours=make.between(1, 9)) for _ in members[1:])
+    for user_id, joined in zip(members, [created, *later], strict=True):
         chat.memberships.add(Membership(chat.memberships.mint(), channel.channel_id, user_id, joined))
     return channel.channel_id, members
 
@@ -110,7 +115,7 @@ def _talk(chat: TeamChat, make: Maker, members: dict[ChannelId, list[UserId]]) -
     for channel in chat.channels:
         kind, _, openers = CHANNELS[channel.name]
         ago = 300 if kind == ARCHIVED else 0
-        for _ in range(15 if kind == PUBLIC else 6):
+        for _ in range(15 if kind in (PUBLIC, EVERYBODY) else 6):
             posted = make.moment(-make.between(1, 30) - ago, make.between(8, 17), make.between(0, 59))
             opening = len(said)
             said.append((posted, opening, channel, _text(make, make.pick(openers)), None))
@@ -144,3 +149,17 @@ def _react(chat: TeamChat, make: Maker, members: dict[ChannelId, list[UserId]]) 
             emoji = make.pick(EMOJI)
             for user_id in make.some(members[message.channel_id], make.between(1, 3)):
                 chat.reactions.add(Reaction(chat.reactions.mint(), message.message_id, user_id, emoji))
+
+
+def _go_on_talking(chat: TeamChat, make: Maker, members: dict[ChannelId, list[UserId]]) -> None:
+    """What colleagues will write in the coming week: new messages, and replies in threads."""
+    me, used = chat.workspaces.one().me, [c for c in chat.channels if not c.archived]
+    roots = {c.channel_id: [m for m in chat.messages.where(channel_id=c.channel_id) if m.thread is None] for c in used}
+    for due in sorted(make.moment(make.between(0, 6), make.between(10, 17), make.between(0, 59)) for _ in range(40)):
+        channel = make.pick(used)
+        root = make.pick(roots[channel.channel_id]) if make.chance(0.4) else None
+        text = make.pick(REPLIES) if root else _text(make, make.pick(CHANNELS[channel.name][2]))
+        colleagues = [user_id for user_id in members[channel.channel_id] if user_id != me]
+        author = channel.creator if channel.announcements and root is None else make.pick(colleagues)
+        thread = root.message_id if root else None
+        chat.coming.add(Coming(chat.coming.mint(), due, channel.channel_id, author, text, thread))
