@@ -97,7 +97,7 @@ class Maps(Server):
 
     @read
     def get_directions(self, origin: PlaceId, destination: PlaceId, mode: TravelMode = "drive") -> Directions:
-        """Show the quickest way between two places road by road, on free roads."""
+        """Show the quickest way between two places road by road, at the usual traffic."""
         nodes, edges = self._way(origin, destination, mode)
         starts = [i for i, edge in enumerate(edges) if i == 0 or edge["road"] != edges[i - 1]["road"]]
         steps = [

@@ -34,7 +34,9 @@ ServiceKind = Annotated[
     Literal["oil_change", "tires", "brakes", "battery", "air_conditioning", "inspection"],
     Meta(description="a job that a service center does"),
 ]
-ServiceDay = Annotated[Day, Meta(description="the day on which the car is brought in, YYYY-MM-DD")]
+ServiceDay = Annotated[
+    Day, Meta(description="the day on which the job is done if the car stands there, engine off, when they close at 17:00; YYYY-MM-DD")
+]
 Heading = Literal["north", "east", "south", "west"]
 
 

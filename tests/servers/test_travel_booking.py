@@ -341,9 +341,41 @@ def car_before_landing(trip):
     return ("book_car", rent | today, f"on the day after {flight.day}"), [("book_car", rent | next_day)]
 
 
+def name_of_a_trip_taken(trip):
+    taken = value(trip, "list_itineraries")["items"][0]["name"]
+    return ("create_itinerary", {"name": taken.upper()}, "choose another name"), [("create_itinerary", {"name": "Grand tour"})]
+
+
+def night_that_is_over(trip):
+    stay = {"hotel_id": "HTL-301", "room": "single", "nights": 1}
+    yesterday, later = ((trip.servers["travel_booking"].today + timedelta(days=n)).isoformat() for n in (-1, 90))
+    today = trip.servers["travel_booking"].today
+    return ("book_hotel", stay | {"check_in": yesterday}, f"choose a day after {today}"), [("book_hotel", stay | {"check_in": later})]
+
+
+def last_car(trip):
+    car = next(c for c in trip.servers["travel_booking"].cars if c.fleet == 1)
+    rent, day = {"car_id": car.car_id, "days": 2}, trip.servers["travel_booking"].today + timedelta(days=40)
+    value(trip, "book_car", **rent, pick_up_day=day.isoformat())
+    other = next(c["car_id"] for c in value(trip, "search_cars", city=car.city)["items"] if c["car_id"] != car.car_id)
+    elsewhere, later = {"car_id": other, "pick_up_day": day.isoformat()}, {"pick_up_day": (day + timedelta(days=2)).isoformat()}
+    steps = [("book_car", rent | elsewhere), ("book_car", rent | later)]
+    return ("book_car", rent | {"pick_up_day": day.isoformat()}, "another car or other days"), steps
+
+
+def cabin_full(trip):
+    flight = next(
+        f
+        for f in trip.servers["travel_booking"].flights
+        if f.day > trip.clock.now.date() and not any(int(s[:-1]) < 4 for s in f.seats) and f.seats
+    )
+    hold = {"flight_id": flight.flight_id, "traveller": "Ines Barros"}
+    return ("hold_flight", hold | {"fare": "business"}, "another flight or cabin"), [("hold_flight", hold | {"fare": "basic"})]
+
+
 ADVICE = [
     over_credit, bag_over_credit, expired_hold, holds_used_up, held_ticket, basic_fare, in_the_air, full_hotel, beyond_the_timetable,
-    unknown_city, car_before_landing,
+    unknown_city, car_before_landing, name_of_a_trip_taken, night_that_is_over, last_car, cabin_full,
 ]  # fmt: skip
 
 

@@ -346,6 +346,11 @@ START, PARK, DRIVE = ("start_engine", {}), ("shift_gear", {"gear": "park"}), ("s
 CRUISE = ("set_cruise_control", {"speed": 60})
 LOCK = ("set_door_lock", {"door": "all", "lock": "locked"})
 UNLOCK = ("set_door_lock", {"door": "all", "lock": "unlocked"})
+FAST, SLOWER = ("set_cruise_control", {"speed": 120}), ("set_cruise_control", {"speed": 100})
+OPEN, SHUT = ("set_window", {"window": "driver", "position": 50}), ("set_window", {"window": "driver", "position": 0})
+FREE, HOLD = ("set_parking_brake", {"parking_brake": "released"}), ("set_parking_brake", {"parking_brake": "engaged"})
+NEUTRAL = ("shift_gear", {"gear": "neutral"})
+GO = ("start_navigation", {"place_id": "PLC-320"})
 
 
 @pytest.mark.parametrize(
@@ -367,7 +372,13 @@ UNLOCK = ("set_door_lock", {"door": "all", "lock": "unlocked"})
         ([PRESS, START], ("fill_fuel", {"liters": 5}), "stop it first", [("stop_engine", {}), ("fill_fuel", {"liters": 5})]),
         ([], ("fill_fuel", {"liters": 30}), "room for 20 whole liters", [("fill_fuel", {"liters": 20})]),
         ([], ("list_trips", {"since": "2026-05-02", "until": "2026-05-01"}), "swap them", [("list_trips", {"since": "2026-05-01"})]),
-        ([], ("cancel_navigation", {}), "start navigation first", [PRESS, START, ("start_navigation", {"place_id": "PLC-320"})]),
+        ([], ("cancel_navigation", {}), "start navigation first", [PRESS, START, GO, ("cancel_navigation", {})]),
+        ([PRESS, START, GO], ("start_navigation", {"place_id": "PLC-321"}), "cancel it first", [("cancel_navigation", {}), GO]),
+        ([PRESS, START, FREE, NEUTRAL], RELEASE, "or engage the parking brake first", [HOLD, RELEASE]),
+        ([PRESS, START, FREE, NEUTRAL], RELEASE, "shift to park or", [PARK, RELEASE]),
+        ([PRESS, START, DRIVE, RELEASE, OPEN], FAST, "close driver first", [SHUT, FAST]),
+        ([PRESS, START, DRIVE, RELEASE, FAST], OPEN, "slow down to 100 first", [SLOWER, OPEN]),
+        ([], FREE, "start it first", [PRESS, START, FREE]),
     ],
 )
 def test_whoever_follows_the_advice_of_a_refusal_gets_on(car, before, refused, advice, steps):
@@ -377,6 +388,37 @@ def test_whoever_follows_the_advice_of_a_refusal_gets_on(car, before, refused, a
     assert advice in result.value["error"]["message"]
     for tool, arguments in steps:
         assert car(tool, **arguments).ok
+
+
+def test_whoever_is_told_of_the_dark_sets_the_lights_or_stops(car):
+    car.wait_until(21)
+    car("set_headlights", headlights="off")
+    assert "set them to auto or low_beam first" in car.set_off(60).text
+    for lights in ("auto", "low_beam"):
+        assert car("set_headlights", headlights=lights).ok
+        assert car("set_cruise_control", speed=60).ok
+    assert "stop first, or set auto" in car("set_headlights", headlights="off").text
+    assert car("set_headlights", headlights="auto").ok
+    assert car("set_brake_pedal", pedal="pressed").ok
+    assert car("set_headlights", headlights="off").ok
+
+
+@pytest.mark.parametrize(
+    ("ahead", "advice"),
+    [(0, "choose a later day"), (366, "choose a day before"), ("sunday", "choose another day"), ("full", "choose another day")],
+)
+def test_whoever_chooses_another_day_gets_an_appointment(car, ahead, advice):
+    full = next(a for a in car.server.appointments if a.status == "booked" and len(on_day(car, a)) == 2)
+    center = car.server.service_centers.get(full.service_center_id)
+    sunday = car.server.today + timedelta(days=6 - car.server.today.weekday() or 7)
+    day = {"sunday": sunday, "full": full.day}.get(ahead) or car.server.today + timedelta(days=ahead)
+    job = {"service_center_id": center.service_center_id, "service": center.services[0]}
+    assert advice in car("book_service", **job, day=day.isoformat()).text
+    assert car("book_service", **job, day=car.next_day(50)).ok
+
+
+def on_day(car, appointment):
+    return car.server.appointments.where(service_center_id=appointment.service_center_id, day=appointment.day)
 
 
 def test_whoever_is_told_to_drive_to_a_fuel_station_can_fill_up_there(car):
