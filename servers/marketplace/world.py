@@ -80,7 +80,8 @@ STORIES = (
     "Belonged to my uncle, kept in a dry place.", "Some scratches, see the last picture.", "Works as it should, tested last week.",
     "From a smoke-free home.", "Original box and papers are there.", "Needs a little love, priced accordingly.", "",
 )  # fmt: skip
-PRAISE = ("Quick and well packed.", "Exactly as described.", "Friendly contact, gladly again.", "Paid at once, thank you!")
+PRAISE = ("Quick and well packed.", "Exactly as described.", "Friendly contact, gladly again.")
+PRAISE_OF_BUYERS = ("Paid at once, thank you!", "Friendly contact, gladly again.", "A buyer as one wishes for.")
 GRUMBLES = ("Not as quick as promised.", "More worn than the pictures show.")
 QUESTIONS = ("Is it still available?", "Would you ship abroad?", "Could you send a picture of the back?", "Does the box come with it?")
 ANSWERS = ("Yes, of course.", "I'm afraid not.", "Let me look, I'll add it to the description.")
@@ -191,7 +192,8 @@ class _History:
         for author, about in ((order.buyer, order.seller), (order.seller, order.buyer)):
             if author != self.me or self.make.chance(0.5):
                 rating = "positive" if author == order.seller or self.make.chance(0.8) else "negative"
-                comment = self.make.pick(PRAISE if rating == "positive" else GRUMBLES)
+                praise = PRAISE_OF_BUYERS if author == order.seller else PRAISE
+                comment = self.make.pick(praise if rating == "positive" else GRUMBLES)
                 left = later if author == self.me else arrived
                 self.feedback.append(Feedback(str(len(self.feedback)), order.order_id, author, about, rating, comment, left))
 
