@@ -16,6 +16,7 @@ FREQUENCIES = {"DAILY": DAILY, "WEEKLY": WEEKLY, "MONTHLY": MONTHLY, "YEARLY": Y
 WITHIN_A_DAY = ("BYHOUR", "BYMINUTE", "BYSECOND")
 WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 GREATEST = {"BYMONTH": 12, "BYWEEKNO": 53, "BYYEARDAY": 366, "BYMONTHDAY": 31, "BYSETPOS": 366}
+DAYS = {"DAILY": 1, "WEEKLY": 7, "MONTHLY": 31, "YEARLY": 366}  # that a period has at most
 PERIODS = {DAILY: 1, WEEKLY: 7}  # in days
 UNTIL_FORMAT = "%Y%m%dT%H%M%SZ"
 LAST = datetime(2200, 12, 31, tzinfo=UTC)  # nothing is asked about later years
@@ -33,14 +34,23 @@ def normal(text: str) -> str:
     numbered = any(not day.isalpha() for day in parts.get("BYDAY", "MO").split(","))
     by_month = frequency in ("MONTHLY", "YEARLY")
     _check(by_month or not numbered, text, "a number before a weekday in BYDAY is for FREQ=MONTHLY or YEARLY only: leave it out")
+    within_months = frequency == "MONTHLY" or "BYMONTH" in parts
+    _check(not within_months or _most(parts) <= 5, text, "a month has a weekday five times at most: BYDAY counts to 5 there")
     _check("BYWEEKNO" not in parts or not numbered, text, "a number before a weekday in BYDAY must not be used with BYWEEKNO")
     others = any(part.startswith("BY") for part in parts if part != "BYSETPOS")
     _check("BYSETPOS" not in parts or others, text, "BYSETPOS picks among what another BY part gives: add one, for example BYDAY")
+    days, furthest = DAYS[str(frequency)], max(abs(int(n)) for n in parts.get("BYSETPOS", "1").split(","))
+    _check(furthest <= days, text, f"BYSETPOS counts to {days} with FREQ={frequency}: there are no more days to pick from")
     if parts.get("WKST") == "MO":
         del parts["WKST"]
     if parts.get("INTERVAL") == "1":
         del parts["INTERVAL"]
     return ";".join(f"{part}={parts[part]}" for part in PARTS if part in parts)
+
+
+def _most(parts: dict[str, str]) -> int:
+    """The highest number before a weekday, from either end."""
+    return max(abs(int(day[:-2] or 0)) for day in parts.get("BYDAY", "MO").split(","))
 
 
 def _parts(text: str) -> dict[str, str]:
