@@ -4,6 +4,7 @@ from msgspec import Meta
 
 from prove.servers.errors import Strike, ToolError, require
 from prove.servers.lists import brief, matches, newest, page
+from prove.servers.lockout import check_secret
 from prove.servers.optional import given, some_given
 from prove.servers.server import Server
 from prove.servers.state import Record, Table, table
@@ -32,5 +33,5 @@ from prove.servers.types import (
 __all__ = [
     "Caseless", "Cents", "Day", "EmailAddress", "Exact", "Latitude", "Limit", "Longitude", "Meta", "Moment", "Money",
     "Month", "Offset", "Page", "PersonName", "Quantity", "Query", "Record", "Secret", "Server", "Strike", "Table", "ToolError", "Unordered",
-    "brief", "given", "matches", "newest", "page", "read", "require", "some_given", "table", "write",
+    "brief", "check_secret", "given", "matches", "newest", "page", "read", "require", "some_given", "table", "write",
 ]  # fmt: skip

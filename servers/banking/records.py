@@ -28,7 +28,7 @@ class Customer(Record):
     customer_id: str
     name: PersonName
     pin: Pin
-    wrong_pins: int = 0  # one after the other
+    wrong_tries: int = 0  # of the PIN, one after the other
     locked_until: Moment | None = None
 
 

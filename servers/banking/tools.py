@@ -6,8 +6,8 @@ import msgspec
 from dateutil.relativedelta import relativedelta
 
 from prove.servers import (
-    Cents, Day, Limit, Moment, Money, Month, Offset, Page, PersonName, Query, Server, Strike, ToolError, given, matches,
-    newest, page, read, require, table, write,
+    Cents, Day, Limit, Moment, Money, Month, Offset, Page, PersonName, Query, Server, ToolError, check_secret, given,
+    matches, newest, page, read, require, table, write,
 )  # fmt: skip
 from .records import (
     Account, AccountId, AccountKind, AccountLine, AccountNumber, Card, CardId, Customer, Dispute, Income, Memo, Payee, PayeeId,
@@ -18,8 +18,6 @@ from .records import (
 MORNING = time(6)  # when the bank does what is due on a day
 MOST_DAYS = 120  # after a charge, in which it can be disputed, as the card schemes have it
 DECIDED_AFTER = timedelta(days=10)  # a dispute
-WRONG_PINS = 3  # one after the other, that lock it
-LOCKED_FOR = timedelta(days=1)
 TWICE_WITHIN = timedelta(days=3)  # what was charged twice was charged about the same time
 
 
@@ -218,17 +216,7 @@ class Banking(Server):
         return self.transactions.add(entry)
 
     def _check_pin(self, pin: Pin) -> None:
-        customer = self.customers.one()
-        locked = customer.locked_until is not None and customer.locked_until > self.now
-        require(not locked, "permission_denied", f"the PIN is locked until {customer.locked_until}, after {WRONG_PINS} wrong ones: wait")
-        if pin == customer.pin:
-            if customer.wrong_pins:
-                self.customers.update(customer.customer_id, wrong_pins=0, locked_until=None)
-            return
-        wrong = customer.wrong_pins % WRONG_PINS + 1
-        until = self.now + LOCKED_FOR if wrong == WRONG_PINS else None
-        self.customers.update(customer.customer_id, wrong_pins=wrong, locked_until=until)
-        raise Strike("permission_denied", f"the PIN is wrong, {wrong} of {WRONG_PINS} that lock it: ask the customer for it")
+        check_secret(self.customers, pin == self.customers.one().pin, self.now, "PIN")
 
     def _check_daily_limit(self, account: Account, amount: Cents) -> None:
         paid = self.transactions.where(account_id=account.account_id, kind="payment")

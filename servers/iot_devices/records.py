@@ -57,6 +57,8 @@ class Household(Record):
     door_code: DoorCode
     alarm_code: AlarmCode
     lived_until: Moment  # up to when everything that happens by itself has happened
+    wrong_tries: int = 0  # of either code, one after the other
+    locked_until: Moment | None = None
 
 
 class Room(Record):

@@ -344,3 +344,18 @@ def test_advice_followed_to_the_letter_works(house):
     assert "disarm it first" in house("arm_security", mode="night").text
     house("disarm_security", code=house.codes.alarm_code)
     assert house("arm_security", mode="night").ok
+
+
+def test_three_wrong_codes_lock_the_door_code_for_a_day():
+    session = Session.open("iot_devices", 0)
+    home = session.servers["iot_devices"]
+    codes = home.households.one()
+    wrong = "000000" if codes.door_code != "000000" else "111111"
+    lock = next(d.device_id for d in home.devices if d.kind == "lock" and d.link == "online")
+    for tries in (1, 2, 3):
+        refused = session.call("unlock_door", {"device_id": lock, "code": wrong})
+        assert refused.code == "permission_denied"
+        assert f"{tries} of 3" in refused.text
+    assert "locked until" in session.call("unlock_door", {"device_id": lock, "code": codes.door_code}).text
+    session.advance(days=1)
+    assert "locked until" not in session.call("unlock_door", {"device_id": lock, "code": codes.door_code}).text
