@@ -19,7 +19,7 @@ from .records import (
 COLLAR = 20  # a limit price lies within so many per cent of the last price
 LEVERAGE = 2  # initial margin is one half: a cent of equity carries two cents of stock
 BARS = 30  # trading days of history kept
-COMES_AGAIN = timedelta(days=14)  # when somebody who has been to the market is there the next time
+COMES_AGAIN = timedelta(days=4)  # when somebody who has been to the market is there the next time
 
 
 class Trading(Server):
@@ -296,7 +296,9 @@ class Trading(Server):
         return self._rest(symbol, side, price, left) if left else None
 
     def _end_days_before_today(self) -> None:
-        for tape in [t for t in self.tapes if t.today.day < self.today]:
+        if self.tapes.one().today.day == self.today:
+            return
+        for tape in self.tapes:
             bars, last = [*tape.bars, tape.today][-BARS:], tape.last
             self.tapes.update(tape.symbol, today=Bar(self.today, last, last, last, last, 0), bars=bars)
         for order in self._working():

@@ -42,7 +42,7 @@ COMPANIES = (  # symbol, name, sector, usual price in cents
 NOT_SHORTABLE = ("STCH", "CPRV", "TRNM", "PNCR")
 HALTED, ILLIQUID = "VRDX", "TRNM"
 HELD = 8  # symbols that the trader has traded in
-ARRIVALS_EACH = 10
+ARRIVALS_EACH = 6
 
 
 def populate(market: Trading, make: Maker) -> None:
@@ -65,9 +65,9 @@ def _tape(market: Trading, make: Maker, symbol: str, usual: int) -> None:
     close, bars = usual * make.between(88, 112) // 100, []
     for ago in range(30, -1, -1):
         start = close
-        close = max(500, start + start * make.between(-22, 23) // 1000)
-        high, low = (max(start, close) + make.between(0, start // 90), min(start, close) - make.between(0, start // 90))
-        bars.append(Bar(make.day(-ago), start, high, low, close, make.between(200, 3_000, 10) if ago else make.between(100, 900, 10)))
+        close = max(500, start + start * make.between(-11, 12) // 1000)
+        high, low = (max(start, close) + make.between(0, start // 200), min(start, close) - make.between(0, start // 200))
+        bars.append(Bar(make.day(-ago), start, high, low, close, make.between(120, 220, 5) if ago else make.between(60, 120, 5)))
     *past, today = bars
     market.tapes.add(Tape(symbol, today, past))
 
@@ -144,10 +144,10 @@ def _happened(market: Trading, make: Maker, planned: Order, filled: int, price: 
 
 
 def _arrivals(market: Trading, make: Maker) -> None:
-    """Others, who come once in two weeks each, most of them with a price near the last, some ready to pay for being quick."""
+    """Others, who come once in four days each: as many to buy as to sell, most of them ready to pay for being quick."""
     for symbol, *_ in COMPANIES:
-        for _ in range(ARRIVALS_EACH):
-            side, quick = make.pick(("buy", "sell")), make.chance(0.4)
-            distance = make.between(1, 14) if (side == "buy") == quick else -make.between(1, 14)
+        for number in range(ARRIVALS_EACH):
+            side, quick = ("buy", "sell")[number % 2], number < 4
+            distance = make.between(2, 10) if (side == "buy") == quick else -make.between(2, 10)
             at = make.moment(make.between(0, COMES_AGAIN.days - 1), make.between(10, 23), make.between(0, 59))
             market.arrivals.add(Arrival(market.arrivals.mint(), at, symbol, side, make.between(20, 300, 10), distance))

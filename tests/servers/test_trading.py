@@ -8,7 +8,15 @@ from prove.servers.catalog import load
 from prove.servers.session import Session
 from servers.trading.records import Arrival, Bar
 
-CALM = "KLTH"  # neither held, halted nor on order in this world
+
+def calm():
+    """A symbol that is neither held, halted nor on order in this world, and can be sold short."""
+    market = Session.open("trading", seed=0).servers["trading"]
+    used = {p.symbol for p in market.positions} | {o.symbol for o in market._working()}
+    return next(i.symbol for i in market.instruments if i.symbol not in used and i.shortable and not i.halted_until)
+
+
+CALM = calm()
 
 
 @pytest.fixture
@@ -159,6 +167,21 @@ def test_others_still_come_after_two_months(session):
     session.advance(days=60)
     traded = [b["volume"] for b in session.call("get_price_history", {"symbol": CALM, "days": 20}).value["bars"]]
     assert sum(traded) > 0
+
+
+@pytest.mark.parametrize("seed", [4, 40])
+def test_as_much_is_traded_after_a_world_begins_as_before_it_within_a_factor_of_three(seed):
+    session = Session.open("trading", seed)
+    market = session.servers["trading"]
+
+    def volume():
+        return sum(b.volume for tape in market.tapes for b in tape.bars)
+
+    before = volume()
+    session.advance(days=31)
+    assert before / 3 < volume() < 3 * before
+    bars = [b for tape in market.tapes for b in tape.bars]
+    assert sum(b.volume > 0 for b in bars) > len(bars) / 2
 
 
 def test_a_bar_of_a_day_without_trades_is_the_last_price_and_the_first_trade_opens_the_day():
