@@ -46,7 +46,7 @@ def past(budget: Budget) -> Iterator[str]:
     for income in budget.incomes:
         if income.day > budget.today:
             yield f"{income.income_id} has not come in yet"
-    same = Counter((i.day, i.source, i.amount) for i in budget.incomes)
+    same = Counter((i.day, i.source.casefold(), i.amount) for i in budget.incomes)
     yield from (f"{what} came in {count} times" for what, count in same.items() if count > 1)
     known = {month_of(i.day) for i in budget.incomes}
     begun = min(c.since for c in budget.categories)

@@ -153,7 +153,7 @@ class Budget(Server):
         """Record money received, today unless a day is given."""
         received = day or self.today
         self._check_happened(received)
-        known = self.incomes.where(day=received, source=source, amount=amount)
+        known = [i for i in self.incomes.where(day=received, amount=amount) if i.source.casefold() == source.casefold()]
         already = ", ".join(i.income_id for i in known)
         require(not known, "conflict", f"{amount} cents from {source} on {received} are recorded already, as {already}")
         return self.incomes.add(Income(self.incomes.mint(), source, received, amount))

@@ -11,7 +11,7 @@ from .tools import Budget
 
 MONTHS = 7  # kept so far, the present one included
 
-FIXED = (  # name, group, monthly limit, day of the month, merchant, amount
+FIXED = (  # name, group, monthly limit, day of the month, merchant, amount (what is metered varies about it)
     ("Rent", "needs", 145_000, 1, "Lakeview Apartments", 145_000),
     ("Power & Water", "needs", 16_000, 12, "City Utilities", 13_800),
     ("Internet", "needs", 6_000, 5, "Brightnet", 5_999),
@@ -37,11 +37,12 @@ DAILY = (  # name, group, monthly limit, carries over, strict, purchases a month
 )
 SAVINGS = (  # name, monthly limit, target or none, months from now to reach it
     ("Emergency Fund", 25_000, 500_000, 14),
-    ("Summer Holiday", 18_000, 160_000, 5),
+    ("Next Holiday", 18_000, 160_000, 5),
     ("New Bicycle", 9_000, 85_000, 4),
     ("Old Sofa Replacement", 4_000, 60_000, -1),  # should have been reached a month ago
     ("Rainy Day Jar", 2_000, None, 0),  # no goal yet
 )
+METERED = ("Power & Water", "Phone")
 NOTES = ("", "", "", "paid in cash", "split with a friend", "on sale", "for the weekend", "voucher used")
 
 
@@ -72,7 +73,7 @@ def _history(budget: Budget, make: Maker, months: list[date]) -> None:
     """Every month's bills and purchases up to today, oldest first; a strict category is never overspent."""
     ids = {c.name: c.category_id for c in budget.categories}
     for month in months:
-        bought = [(month.replace(day=day), name, merchant, amount, "") for name, _, _, day, merchant, amount in FIXED]
+        bought = [(month.replace(day=day), name, merchant, _billed(make, name, usual), "") for name, _, _, day, merchant, usual in FIXED]
         for name, _, limit, _, strict, often, merchants in DAILY:
             left = limit
             for _ in range(int(often + make.rng.random())):
@@ -88,6 +89,10 @@ def _history(budget: Budget, make: Maker, months: list[date]) -> None:
     eating_out = budget.categories.get(ids["Eating Out"])
     feast = max(9_000, budget._available(eating_out) + make.between(500, 6_000))  # more than is left this month
     budget.expenses.add(Expense(budget.expenses.mint(), eating_out.category_id, make.today, feast, "Sakura Sushi", "birthday dinner"))
+
+
+def _billed(make: Maker, name: str, usual: int) -> int:
+    return usual * make.between(84, 108) // 100 if name in METERED else usual
 
 
 def _incomes(budget: Budget, make: Maker, months: list[date]) -> None:

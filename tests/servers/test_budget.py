@@ -291,7 +291,22 @@ def test_a_name_is_taken_whatever_its_case_and_the_space_around_it(session):
     assert session.call("create_category", {"name": " ", "group": "needs", "limit": 100}).code == "invalid_argument"
 
 
+def test_an_income_is_recorded_once_however_its_source_is_spelled(session):
+    income = {"source": "Quiet Harbor Books", "amount": 4_200}
+    assert session.call("add_income", income).ok
+    again = session.call("add_income", {**income, "source": " QUIET harbor Books"})
+    assert (again.code, "recorded already" in again.text) == ("conflict", True)
+
+
 # --- worlds
+
+
+def test_what_is_metered_does_not_cost_the_same_every_month(session):
+    budget = session.servers["budget"]
+    bills = [e.amount for e in budget.expenses if e.merchant == "City Utilities"]
+    assert len(set(bills)) > 3
+    limit = next(c for c in budget.categories if c.name == "Power & Water")
+    assert max(bills) <= budget.limits.where(category_id=limit.category_id)[0].limit
 
 
 @pytest.mark.parametrize("seed", range(30))
