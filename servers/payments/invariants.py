@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import pairwise
 
 from .records import Card, Event, Invoice
-from .tools import CHARGE_AFTER, CHARGE_AGAIN_AFTER, RETRY_AFTER, Payments, overdue_from
+from .tools import CHARGE_AFTER, CHARGE_AGAIN_AFTER, RETRY_AFTER, Payments, address_of, overdue_from
 
 
 def invariants(platform: Payments) -> Iterator[str]:
@@ -34,7 +34,7 @@ def invariants(platform: Payments) -> Iterator[str]:
             yield f"{payment.payment_id}: its refunds do not add up to {payment.refunded}"
         if not 0 <= payment.refunded <= payment.amount:
             yield f"{payment.payment_id}: {payment.refunded} of {payment.amount} are refunded"
-    for what, values in (("address", [w.url for w in platform.webhooks]), ("email", [c.email for c in platform.customers])):
+    for what, values in (("address", [address_of(w.url) for w in platform.webhooks]), ("email", [c.email for c in platform.customers])):
         yield from (f"{count} have the {what} {value}" for value, count in Counter(values).items() if count > 1)
     for event in platform.events:
         if event.event_type not in platform.webhooks.get(event.webhook_id).event_types:

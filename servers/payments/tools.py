@@ -1,6 +1,7 @@
 """A payment platform seen by one merchant. Money is in cents. An invoice is drafted, finalised and then paid: by the card on
 file, or outside the platform. Webhooks are told of each event, again and again until they answer."""
 
+import re
 from datetime import UTC, datetime, time, timedelta
 
 from msgspec.structs import astuple
@@ -154,7 +155,8 @@ class Payments(Server):
     @write
     def create_webhook(self, url: WebhookUrl, event_types: EventTypes) -> Webhook:
         """Have an address told of events from now on."""
-        known = ", ".join(w.webhook_id for w in self.webhooks.where(url=url))
+        require(address_of(url), "invalid_argument", f"{url} names no host: write it like https://shop.example/hooks")
+        known = ", ".join(w.webhook_id for w in self.webhooks if address_of(w.url) == address_of(url))
         require(not known, "conflict", f"{url} is registered already, as {known}")
         require(len(self.webhooks) < MOST_WEBHOOKS, "resource_exhausted", f"there are {MOST_WEBHOOKS} webhooks, and no more are possible")
         return self.webhooks.add(Webhook(self.webhooks.mint(), url, event_types, self.now))
@@ -249,6 +251,12 @@ class Payments(Server):
             self._settle(tried, self._charged(tried))
         except ToolError:
             self._tell("invoice.payment_failed", invoice.invoice_id)
+
+
+def address_of(url: WebhookUrl) -> tuple[str, str] | None:
+    """What the spellings of one address have in common, as a host's case says nothing; None where it names no host."""
+    parts = re.fullmatch(r"https://([^/?#@\[\]]+)(.*)", url)
+    return (parts[1].casefold().removesuffix(":443"), parts[2] or "/") if parts else None
 
 
 def overdue_from(due: Day) -> Moment:

@@ -37,7 +37,7 @@ PRICES = (  # product, rate, price in cents, still sold
     ("Training Workshop", "standard", 110_000, True),
     ("Training Workshop", "nonprofit", 65_000, True),
 )
-BULK = ("Print Flyer", "Consulting Hour", "Business Cards")  # sold by the dozen
+PIECES = {"Print Flyer": (200, 1000, 50), "Consulting Hour": (2, 12, 1), "Business Cards": (2, 12, 1)}  # sold at once; of others one
 MEMOS = ("", "", "", "Thank you for your business", "Second half, as agreed", "Purchase order 4471", "Spring campaign", "Includes travel")
 WEBHOOKS = (  # address, what it is told
     ("https://books.studio.example/hooks", ["invoice.finalized", "invoice.paid", "invoice.overdue", "charge.refunded"]),
@@ -136,7 +136,7 @@ class Studio:
         collection = "charge_automatically" if good and make.chance(0.5) else "send_invoice"
         key = platform.create_invoice(customer_id, collection, make.pick((14, 30)), make.pick(MEMOS)).invoice_id
         for price in make.some([p for p in platform.prices if p.active], items):
-            platform.add_invoice_item(key, price.price_id, make.between(2, 12) if price.product in BULK else 1)
+            platform.add_invoice_item(key, price.price_id, make.between(*PIECES.get(price.product, (1, 1, 1))))
         return key
 
     def bill(self) -> None:
@@ -177,5 +177,8 @@ class Studio:
                 self.later(self.make.between(2, 15), partial(self.refund, payment))
 
     def refund(self, payment: Payment) -> None:
-        amount = payment.amount if self.make.chance(0.3) else payment.amount // self.make.between(2, 6)
-        self.platform.create_refund(payment.payment_id, amount, self.make.pick(("duplicate", "requested_by_customer", None)))
+        """What was paid twice is given back as a whole."""
+        whole = self.make.chance(0.3)
+        amount = payment.amount if whole else payment.amount // self.make.between(2, 6)
+        reasons = ("duplicate", "requested_by_customer", None) if whole else ("requested_by_customer", None)
+        self.platform.create_refund(payment.payment_id, amount, self.make.pick(reasons))

@@ -280,7 +280,30 @@ def test_a_webhook_is_registered_once_and_there_are_sixteen_at_most(session):
     assert session.call("create_webhook", {**hook, "url": "https://new.example/12"}).code == "resource_exhausted"
 
 
+@pytest.mark.parametrize("again", ["https://NEW.example/hooks", "https://new.example:443/hooks"])
+def test_an_address_is_registered_once_however_its_host_is_spelled(session, again):
+    hook = {"url": "https://new.example/hooks", "event_types": ["invoice.paid"]}
+    assert session.call("create_webhook", hook).ok
+    assert session.call("create_webhook", {**hook, "url": again}).code == "conflict"
+    assert session.call("create_webhook", {**hook, "url": "https://new.example/other"}).ok
+
+
+@pytest.mark.parametrize("url", ["https://?", "https:///hooks", "https://[hooks"])
+def test_an_address_names_a_host(session, url):
+    refused = session.call("create_webhook", {"url": url, "event_types": ["invoice.paid"]})
+    assert (refused.code, "names no host" in refused.text) == ("invalid_argument", True)
+
+
 # --- worlds
+
+
+@pytest.mark.parametrize("seed", range(30, 50))
+def test_nobody_prints_a_handful_of_flyers_and_what_was_paid_twice_goes_back_as_a_whole(seed):
+    platform = Session.open("payments", seed).servers["payments"]
+    assert all(i.quantity >= 200 for i in platform.invoice_items.where(product="Print Flyer"))
+    assert min(i.total for i in platform.invoices if i.number) >= 1_000
+    paid = {p.payment_id: p.amount for p in platform.payments}
+    assert all(r.amount == paid[r.payment_id] for r in platform.refunds.where(reason="duplicate"))
 
 
 @pytest.mark.parametrize("seed", range(30))
