@@ -6,7 +6,7 @@ from .records import Order, Promo
 
 
 def service_fee(subtotal: Money) -> Money:
-    """A tenth of the dishes' price, four dollars at most."""
+    """A tenth of the dishes' price, four hundred cents at most."""
     return min(subtotal // 10, 400)
 
 

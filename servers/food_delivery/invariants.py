@@ -10,6 +10,8 @@ from .records import Order
 from .rides import delivery_fee, distance, is_open, reaches, schedule
 from .tools import MOVING, FoodDelivery
 
+FORBIDDEN = {"vegan": {"eggs", "fish", "milk", "shellfish"}, "vegetarian": {"fish", "shellfish"}, "gluten_free": {"gluten"}}
+
 
 def invariants(food: FoodDelivery) -> Iterator[str]:
     for order in food.orders:
@@ -54,6 +56,9 @@ def past(food: FoodDelivery) -> Iterator[str]:
     for dish in food.menu_items:
         if dish.back and (dish.available or dish.back <= food.today):
             yield f"{dish.menu_item_id} should have been back on {dish.back}"
+        for diet in dish.diets:
+            if FORBIDDEN[diet] & set(dish.allergens) or (diet == "vegan" and "vegetarian" not in dish.diets):
+                yield f"{dish.menu_item_id} is {diet} and holds {dish.allergens}"
     for order in food.orders:
         yield from _costs(food, order)
         if order.placed is None:

@@ -7,7 +7,7 @@ from prove.servers import Moment, Money
 
 from .records import Address, Metres, Restaurant
 
-METRES_NORTH, METRES_EAST = 111_320, 69_300  # in one degree, at this city's latitude
+METRES_NORTH, METRES_EAST = 111_320, 66_450  # in one degree, at this city's latitude
 
 
 def is_open(restaurant: Restaurant, now: Moment) -> bool:

@@ -10,9 +10,10 @@ from functools import partial
 from prove.servers.maker import Maker
 
 from .records import Address, Courier, MenuItem, Order, Promo, Restaurant
+from .rides import METRES_EAST, METRES_NORTH
 from .tools import FoodDelivery
 
-CENTRE = (51.4545, -2.5879)
+CENTRE = (53.3438, -6.2675)  # where cents are paid and the clocks show UTC in winter
 NEIGHBOURHOODS = {  # metres north and east of the centre
     "Old Town": (200, 100),
     "Harbourside": (-600, -500),
@@ -95,10 +96,10 @@ MENUS = {  # cuisine -> name, section, usual price, description, diets, allergen
         ("Marinara Pizza", "mains", 950, "tomato, garlic, oregano", VG, ["gluten"], 690),
         ("Spaghetti Carbonara", "mains", 1240, "guanciale, egg yolk, pecorino", [], ["gluten", "eggs", "milk"], 850),
         ("Lasagne", "mains", 1280, "beef ragu, bechamel", [], ["gluten", "milk", "eggs"], 790),
-        ("Mushroom Risotto", "mains", 1190, "carnaroli rice, porcini, parmesan", [*V, *GF], ["milk"], 640),
+        ("Mushroom Risotto", "mains", 1190, "carnaroli rice, porcini, aged cheese", [*V, *GF], ["milk"], 640),
         ("Garlic Bread", "starters", 490, "ciabatta, garlic butter", V, ["gluten", "milk"], 380),
         ("Burrata Salad", "starters", 890, "burrata, tomatoes, basil oil", [*V, *GF], ["milk"], 420),
-        ("Rocket Salad", "sides", 450, "rocket, parmesan, lemon", [*V, *GF], ["milk"], 160),
+        ("Rocket Salad", "sides", 450, "rocket, shaved cheese, lemon", [*V, *GF], ["milk"], 160),
         ("Tiramisu", "desserts", 620, "mascarpone, espresso, cocoa", V, ["eggs", "milk", "gluten"], 470),
         ("San Pellegrino", "drinks", 280, "half a litre", [*VG, *GF], [], 0),
     ),
@@ -139,12 +140,12 @@ MENUS = {  # cuisine -> name, section, usual price, description, diets, allergen
         ("Horchata", "drinks", 390, "rice, almond, cinnamon", [*VG, *GF], ["nuts"], 180),
     ),
     "thai": (
-        ("Pad Thai", "mains", 1150, "rice noodles, prawns, egg, tamarind, peanuts", GF, ["peanuts", "eggs", "shellfish"], 690),
+        ("Pad Thai", "mains", 1150, "rice noodles, prawns, egg, tamarind, peanuts", GF, ["peanuts", "eggs", "fish", "shellfish"], 690),
         ("Green Curry", "mains", 1190, "chicken, coconut milk, Thai basil", GF, ["fish"], 640),
         ("Massaman Beef", "mains", 1290, "beef, potatoes, peanuts, star anise", GF, ["peanuts", "fish"], 760),
         ("Tofu Pad See Ew", "mains", 1060, "wide noodles, tofu, Chinese broccoli", VG, ["soy", "gluten"], 590),
         ("Jasmine Rice", "sides", 300, "steamed", [*VG, *GF], [], 260),
-        ("Papaya Salad", "starters", 790, "green papaya, lime, dried shrimp", GF, ["shellfish", "peanuts"], 180),
+        ("Papaya Salad", "starters", 790, "green papaya, lime, dried shrimp", GF, ["fish", "shellfish", "peanuts"], 180),
         ("Chicken Satay", "starters", 740, "four skewers, peanut sauce", GF, ["peanuts"], 380),
         ("Tom Yum Soup", "starters", 820, "prawns, lemongrass, chilli", GF, ["shellfish", "fish"], 190),
         ("Mango Sticky Rice", "desserts", 620, "coconut cream", [*VG, *GF], [], 420),
@@ -178,7 +179,7 @@ def populate(food: FoodDelivery, make: Maker) -> None:
             _restaurant(food, make, name, cuisine, neighbourhood)
     for _ in range(9):
         vehicle = make.pick(("bicycle", "bicycle", "scooter", "car"))
-        food.couriers.add(Courier(food.couriers.mint(), make.person(), vehicle, f"07700 900{make.digits(3)}"))
+        food.couriers.add(Courier(food.couriers.mint(), make.person(), vehicle, f"020 91{make.digits(1)} {make.digits(4)}"))
     _promos(food, make)
     _live(food, make)
     _sell_out(food, make)
@@ -186,11 +187,13 @@ def populate(food: FoodDelivery, make: Maker) -> None:
 
 def _place(make: Maker, neighbourhood: str) -> tuple[float, float]:
     north, east = (metres + make.between(-350, 350) for metres in NEIGHBOURHOODS[neighbourhood])
-    return round(CENTRE[0] + north / 111_320, 5), round(CENTRE[1] + east / 69_300, 5)
+    return round(CENTRE[0] + north / METRES_NORTH, 5), round(CENTRE[1] + east / METRES_EAST, 5)
 
 
 def _restaurant(food: FoodDelivery, make: Maker, name: str, cuisine: str, neighbourhood: str) -> None:
-    opens, closes = (17, 2) if name in LATE else (6 if cuisine == "breakfast" else make.pick((7, 8, 8, 11)), make.between(21, 23))
+    opens, closes = (17, 2) if name in LATE else (make.pick((7, 8, 8, 11)), make.between(21, 23))
+    if cuisine == "breakfast":
+        opens, closes = 6, make.between(14, 16)
     place = _place(make, neighbourhood)
     restaurant = Restaurant(
         restaurant_id=food.restaurants.mint(),
@@ -233,7 +236,11 @@ def _live(food: FoodDelivery, make: Maker) -> None:
     """Two months of dinners, and this morning: orders in every stage, and carts."""
     near, open_now = _near(food, open_now=False), make.shuffled(_near(food, open_now=True))
     busy, waiting = open_now[:4], open_now[4:9]
-    steps = [*_dinners(food, make, [r for r in near if r not in waiting]), *_on_the_way(food, make, busy), *_carts(food, make, waiting)]
+    steps = [
+        *_dinners(food, make, [r for r in near if r not in waiting and r.cuisine != "breakfast"]),
+        *_on_the_way(food, make, busy),
+        *_carts(food, make, waiting),
+    ]
     if late := [r for r in near if r.name in LATE]:  # open for dinner only
         steps.append((make.moment(-1, 23), partial(_fill, food, make, make.pick(late), 3)))
     for moment, step in sorted(steps, key=lambda s: s[0]):

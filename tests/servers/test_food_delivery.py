@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from prove.servers.catalog import load
 from prove.servers.session import Session
 
 
@@ -341,3 +342,19 @@ def test_advice_on_too_many_portions_works(session):
     assert refused.code == "resource_exhausted"
     more = int(re.search(r": (\d+) more can be added", refused.text)[1])
     assert value(session, "add_item", menu_item_id=item["menu_item_id"], quantity=more)["quantity"] == 20
+
+
+@pytest.mark.parametrize("seed", range(50, 60))
+def test_nobody_dines_where_breakfast_is_served_and_couriers_have_numbers_of_the_city(seed):
+    food = Session.open("food_delivery", seed).servers["food_delivery"]
+    mornings = {r.restaurant_id for r in food.restaurants if r.cuisine == "breakfast"}
+    assert all(r.opens == 6 and r.closes <= 16 for r in food.restaurants if r.restaurant_id in mornings)
+    assert all(o.placed.hour < 16 for o in food.orders if o.placed and o.restaurant_id in mornings)
+    assert all(c.phone.startswith("020 91") for c in food.couriers)
+
+
+def test_a_dish_that_its_diet_forbids_is_no_dish_of_this_city():
+    food = Session.open("food_delivery", 0).servers["food_delivery"]
+    dish = next(d for d in food.menu_items if "vegan" in d.diets)
+    food.menu_items.update(dish.menu_item_id, allergens=["milk"])
+    assert any(dish.menu_item_id in problem for problem in load("food_delivery").past(food))
