@@ -66,6 +66,7 @@ class Listing(Record):
     ends: Moment
     description: Description = ""
     status: Literal["active", "sold", "ended"] = "active"
+    reduced: Moment | None = None  # when its price was last lowered
 
 
 class Bid(Record):

@@ -138,12 +138,14 @@ class Marketplace(Server):
         condition: Condition | None = None,
     ) -> Listing:
         """Change one of the member's own listings; once somebody has bid, only the description."""
-        self._active(listing_id, own=True)
+        listing = self._active(listing_id, own=True)
         changes = some_given(title=title, description=description, price=price, condition=condition)
         free = changes.keys() <= {"description"} or not self._standing(listing_id)
         require(free, "failed_precondition", f"{listing_id} has bids: only its description can be changed")
         if title:
             self._check_new_title(title, of=listing_id)
+        if price and price < listing.price:
+            changes["reduced"] = self.now
         return self.listings.update(listing_id, **changes, **given(start=price))
 
     @write(destructive=True)
@@ -237,7 +239,7 @@ class Marketplace(Server):
             self._answer(message)
 
     def _end(self, listing: Listing) -> None:
-        """The highest bidder gets it. What others sell by auction they offer once more; for a fixed price it stays on offer."""
+        """The highest bidder gets it. What nobody wanted its seller offers once more; like what was sold, somebody else has another."""
         ranked, mine = self._ranked(listing.listing_id), listing.seller == self._me()
         if listing.format == "fixed_price" and not mine:
             self.listings.update(listing.listing_id, ends=listing.ends + RELISTED)
@@ -247,14 +249,23 @@ class Marketplace(Server):
         else:
             self.listings.update(listing.listing_id, status="ended")
         if not mine:
+            offer = {"seller": self._next_seller(listing, ranked[0].bidder), "description": ""} if ranked else {}
             when = {"opened": self.now, "ends": self.now + RELISTED}
-            self.listings.add(replace(listing, listing_id=self.listings.mint(), price=listing.start, **when))
+            self.listings.add(replace(listing, listing_id=self.listings.mint(), price=listing.start, **offer, **when))
+
+    def _next_seller(self, sold: Listing, buyer: MemberId) -> MemberId:
+        """Whoever comes after a seller in the order of members, and neither bought the thing nor has sold one."""
+        members = [m.member_id for m in self.members if m.next_visit]
+        have_sold = {x.seller for x in self.listings if x.title == sold.title}
+        after = members.index(sold.seller) + 1
+        others = [m for m in (*members[after:], *members[:after]) if m != buyer]
+        return next((m for m in others if m not in have_sold), others[0])
 
     def _look_around(self, member: Member) -> None:
-        """A member buys something new that has a fixed price, or else bids in the auction that ends next, of the things they collect."""
+        """Of what they collect, a member buys something new or reduced for its fixed price, or bids in the auction that ends next."""
         wanted = [x for x in self.listings.where(status="active") if x.category in member.collects and x.seller != member.member_id]
         for listing in wanted:
-            new = self.now - listing.opened <= VISITS_EVERY
+            new = self.now - (listing.reduced or listing.opened) <= VISITS_EVERY
             if listing.format == "fixed_price" and new and listing.price <= member.spends:
                 self._goes_to(member.member_id, listing)
                 return

@@ -1,5 +1,6 @@
 """The rules of the marketplace: proxy bidding, auctions that end by the clock, selling, shipping and feedback."""
 
+from collections import Counter
 from datetime import timedelta
 
 import pytest
@@ -149,6 +150,25 @@ def test_what_has_a_fixed_price_and_is_new_is_bought(session):
     session.advance(days=4)
     order = session.call("list_orders", {"query": "Walnut"}).value["items"][0]
     assert (order["listing_id"], order["price"]) == (key, ITEM["price"])
+
+
+def test_what_nobody_bought_is_bought_once_it_is_reduced(session):
+    key = session.call("create_listing", ITEM | {"format": "fixed_price", "price": 9_000_000, "days": 10}).value["listing_id"]
+    session.advance(days=5)
+    assert session.call("update_listing", {"listing_id": key, "price": 1_000}).ok
+    session.advance(days=4)
+    assert session.call("list_orders", {"query": "Walnut"}).value["items"][0]["listing_id"] == key
+
+
+@pytest.mark.parametrize("seed", [3, 44])
+def test_who_has_sold_a_thing_does_not_sell_it_again(seed):
+    session = Session.open("marketplace", seed=seed)
+    session.advance(days=60)
+    market = session.servers["marketplace"]
+    sold = Counter((x.seller, x.title) for x in market.listings.where(status="sold"))
+    assert max(sold.values()) == 1
+    again = Counter(x.title for x in market.listings.where(status="sold"))
+    assert max(again.values()) > 1  # others have another
 
 
 def test_there_is_something_on_offer_after_two_months(session):
