@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from prove.servers import Moment, Money
+from prove.servers import Day, Moment, Money
 
-from .records import Account, ScheduledPayment, StandingTransfer
+from .records import Account, ScheduledPayment, StandingTransfer, Subscription
 from .tools import MOST_DAYS, Banking, morning_of, next_day
 
 
@@ -48,6 +48,8 @@ def past(bank: Banking) -> Iterator[str]:
     for standing in bank.standing_transfers:
         if standing.amount is None:
             yield from _paid_off(bank, standing)
+    for subscription in bank.subscriptions:
+        yield from _subscribed(bank, subscription)
     for card in bank.cards:
         if (card.status == "expired") != (card.expires < f"{bank.today:%Y-%m}"):
             yield f"{card.card_id} is {card.status} and good until {card.expires}"
@@ -125,6 +127,18 @@ def _incomes(bank: Banking) -> Iterator[str]:
     for account in bank.accounts:
         if account.kind == "checking" and account.status == "open" and account.account_id not in earning:
             yield f"{account.account_id} has no income"
+
+
+def _subscribed(bank: Banking, subscription: Subscription) -> Iterator[str]:
+    """A subscription is charged on its days, and is due next on one of them that is still to come."""
+    account_id, first = bank.cards.get(subscription.card_id).account_id, subscription.first_day
+    due, day = set[Day](), first
+    while day < subscription.day:
+        due.add(day)
+        day = next_day(first, day, "monthly")
+    charged = [t.posted.date() for t in bank.transactions.where(account_id=account_id, counterparty=subscription.merchant, kind="card")]
+    if len(set(charged)) < len(charged) or set(charged) - due or day != subscription.day or morning_of(day) <= bank.now:
+        yield f"{subscription.merchant} charged on {charged}, and will next on {subscription.day}"
 
 
 def _paid_off(bank: Banking, standing: StandingTransfer) -> Iterator[str]:

@@ -100,6 +100,17 @@ class StandingTransfer(Record):
     day: Day
 
 
+class Subscription(Record):
+    """What a merchant charges to a card every month, as long as it can be charged."""
+
+    subscription_id: str
+    card_id: CardId
+    merchant: str
+    amount: Cents
+    first_day: Day
+    day: Day
+
+
 class Card(Record):
     card_id: CardId
     account_id: AccountId

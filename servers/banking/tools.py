@@ -11,7 +11,7 @@ from prove.servers import (
 )  # fmt: skip
 from .records import (
     Account, AccountId, AccountKind, AccountLine, AccountNumber, Card, CardId, Customer, Dispute, Income, Memo, Payee, PayeeId,
-    PaymentStatus, Pin, Reason, Repeats, ScheduledPayment, ScheduledPaymentId, StandingTransfer, Statement, Transaction,
+    PaymentStatus, Pin, Reason, Repeats, ScheduledPayment, ScheduledPaymentId, StandingTransfer, Statement, Subscription, Transaction,
     TransactionDetails, TransactionId, TransactionLine, Transfer,
 )  # fmt: skip
 
@@ -34,6 +34,7 @@ class Banking(Server):
     incomes = table(Income, "INC-{}", start=31)
     standing_transfers = table(StandingTransfer, "STO-{}", start=41)
     cards = table(Card, "CRD-{}", start=11)
+    subscriptions = table(Subscription, "SUB-{}", start=61)
     disputes = table(Dispute, "DSP-{}", start=901)
 
     # --- accounts and what happened on them
@@ -90,7 +91,13 @@ class Banking(Server):
     def transfer_between_accounts(self, from_account: AccountId, to_account: AccountId, amount: Cents) -> Transfer:
         """Move money from a checking or savings account to another account of the customer's, a card to pay off included."""
         require(from_account != to_account, "invalid_argument", "from_account and to_account are the same account")
-        return self._transfer(self._source(from_account), self._open_account(to_account), amount)
+        source, target = self._source(from_account), self._open_account(to_account)
+        owed = max(0, -target.balance)
+        too_much = (
+            f"{owed} cents are owed on {to_account}, and what is paid beyond that cannot be moved back: transfer no more than is owed"
+        )
+        require(target.kind != "credit" or amount <= owed, "failed_precondition", too_much)
+        return self._transfer(source, target, amount)
 
     @write
     def send_payment(self, account_id: AccountId, payee_id: PayeeId, amount: Cents, pin: Pin, memo: Memo = "") -> Transaction:
@@ -232,7 +239,7 @@ class Banking(Server):
     # --- what happens of itself, at its day and hour
 
     def due(self) -> datetime | None:
-        days = [regular.day for regular in (*self.incomes, *self.standing_transfers)]
+        days = [regular.day for regular in (*self.incomes, *self.standing_transfers, *self.subscriptions)]
         days += [s.day for s in self.scheduled_payments if s.status == "pending"]
         ends = [expiry(card) for card in self.cards if card.status != "expired"]
         decisions = [d.opened + DECIDED_AFTER for d in self.disputes if d.status == "open"]
@@ -248,6 +255,8 @@ class Banking(Server):
             self._move(standing)
         for scheduled in [s for s in self.scheduled_payments if s.status == "pending" and s.day <= begun]:
             self._pay(scheduled)
+        for subscription in [s for s in self.subscriptions if s.day <= begun]:
+            self._charge(subscription)
         for dispute in [d for d in self.disputes if d.status == "open" and d.opened + DECIDED_AFTER <= self.now]:
             self._decide(dispute)
 
@@ -277,6 +286,15 @@ class Banking(Server):
             following = next_day(scheduled.first_day, scheduled.day, scheduled.repeats)
             self._schedule(account_id, payee_id, amount, scheduled.first_day, following, scheduled.repeats)
 
+    def _charge(self, subscription: Subscription) -> None:
+        """A card that is frozen or expired is not charged this month, nor an account that has not as much."""
+        card = self.cards.get(subscription.card_id)
+        account = self.accounts.get(card.account_id)
+        if card.status == "active" and subscription.amount <= account.balance + account.overdraft:
+            self._post(account, -subscription.amount, subscription.merchant, "subscription", "card")
+        following = next_day(subscription.first_day, subscription.day, "monthly")
+        self.subscriptions.update(subscription.subscription_id, day=following)
+
     def _decide(self, dispute: Dispute) -> None:
         """The bank gives the money back, unless what is said to be charged twice was charged once."""
         charge = self.transactions.get(dispute.transaction_id)
@@ -288,8 +306,10 @@ class Banking(Server):
         self.disputes.update(dispute.dispute_id, status="refunded" if upheld else "rejected")
 
     def _has_twin(self, charge: Transaction) -> bool:
-        same = self.transactions.where(account_id=charge.account_id, counterparty=charge.counterparty, amount=charge.amount)
-        return any(t is not charge and abs(t.posted - charge.posted) <= TWICE_WITHIN for t in same)
+        """Whether the same was charged about the same time, and has not been given back."""
+        same = self.transactions.where(account_id=charge.account_id, counterparty=charge.counterparty, amount=charge.amount, kind="card")
+        others = [t for t in same if t is not charge and t.status != "refunded"]
+        return any(abs(t.posted - charge.posted) <= TWICE_WITHIN for t in others)
 
 
 def morning_of(day: Day) -> Moment:

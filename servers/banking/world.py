@@ -7,7 +7,7 @@ from dateutil.relativedelta import relativedelta
 
 from prove.servers.maker import Maker
 
-from .records import Account, Card, Customer, Income, Payee, Reason, ScheduledPayment, StandingTransfer
+from .records import Account, Card, Customer, Income, Payee, Reason, ScheduledPayment, StandingTransfer, Subscription
 from .tools import Banking, morning_of
 
 DAYS = 360
@@ -43,10 +43,10 @@ def populate(bank: Banking, make: Maker) -> None:
     if make.chance(0.5):  # some customers have an account under review
         _open(bank, make, "Travel Savings", "savings", "frozen", 60_000, 0, 100_000)
     _payees(bank, make)
+    _cards(bank, make)
     _regulars(bank, make)
     _live(bank, make)
     _upcoming(bank, make)
-    _cards(bank, make)
 
 
 def _open(bank: Banking, make: Maker, name: str, kind: str, status: str, usual: int, overdraft: int, limit: int) -> None:
@@ -73,7 +73,7 @@ def _cards(bank: Banking, make: Maker) -> None:
 
 def _regulars(bank: Banking, make: Maker) -> None:
     """What comes and goes every month: pay, the household's share, savings, the card's payment, bills."""
-    everyday, joint, rainy, _holiday, credit, _closed = [a.account_id for a in list(bank.accounts)[:6]]
+    everyday, joint, rainy, holiday, credit, _closed = [a.account_id for a in list(bank.accounts)[:6]]
     begins = make.day(-DAYS + 1)
     salary = make.between(350_000, 490_000, 1000)
 
@@ -96,11 +96,16 @@ def _regulars(bank: Banking, make: Maker) -> None:
     income(joint, make.person(), make.between(30_000, 45_000, 1000), "household", make.between(2, 6))
     standing(everyday, joint, make.between(30_000, 45_000, 1000), 3)
     standing(everyday, rainy, salary // 8, 4)
+    standing(everyday, holiday, make.between(2_000, 6_000, 500), 5)
     standing(everyday, credit, None, make.between(20, 27))
     bill("Lakeview Apartments", everyday, make.between(90_000, 125_000, 1000), make.pick((2, 31)))
     bill("City Power & Light", joint, make.between(6_500, 12_500, 100), 12)
     bill("Brightnet Internet", joint, 5_999, make.between(7, 28))
     bill("Anytime Gym", everyday, 3_499, make.between(2, 28))
+    for merchant, account_id, amount, day in (("Reelhouse Streaming", credit, 1_599, 9), ("The Daily Ledger", everyday, 1_250, 16)):
+        card = bank.cards.where(account_id=account_id, status="active")[0].card_id
+        key = bank.subscriptions.mint()
+        bank.subscriptions.add(Subscription(key, card, merchant, amount, **from_day(day + make.between(0, 5))))
 
 
 def _live(bank: Banking, make: Maker) -> None:
@@ -156,7 +161,13 @@ def _complain(bank: Banking, make: Maker) -> None:
 
 
 ERRANDS = {
-    150: _pay_somebody, 96: _plan_too_much, 75: _complain, 45: _complain, 40: _change_a_plan, 33: _pay_somebody, 4: _complain,
+    150: _pay_somebody,
+    96: _plan_too_much,
+    75: _complain,
+    45: _complain,
+    40: _change_a_plan,
+    33: _pay_somebody,
+    4: _complain,
 }  # by how many days ago
 
 

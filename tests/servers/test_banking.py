@@ -176,7 +176,7 @@ def test_a_scheduled_payment_is_for_a_later_day_and_within_the_limit(session):
 def test_the_daily_limit_holds_for_scheduled_payments_too_and_what_failed_says_why(session):
     payee = fresh_payee(session)
     for amount in (150_000, 60_000):
-        schedule(session, amount, "2026-10-20", payee_id=payee)
+        schedule(session, amount, "2026-10-19", payee_id=payee)  # no bill is due on that day
     session.advance(days=8)
     assert [p["amount"] for p in scheduled(session, "paid", payee)] == [150_000]
     (failed,) = scheduled(session, "failed", payee)
@@ -185,7 +185,7 @@ def test_the_daily_limit_holds_for_scheduled_payments_too_and_what_failed_says_w
 
 def test_a_payment_without_cover_fails_and_the_next_of_its_kind_is_still_to_come(session):
     payee = fresh_payee(session)
-    schedule(session, 60_000, "2026-10-20", HOLIDAY, payee_id=payee, repeats="monthly")  # more than is there
+    schedule(session, balance(session, HOLIDAY) + 1, "2026-10-20", HOLIDAY, payee_id=payee, repeats="monthly")
     session.advance(days=8)
     (failed,) = scheduled(session, "failed", payee)
     assert failed["problem"] == f"ACC-4004 has only {balance(session, HOLIDAY)} cents available"
@@ -293,6 +293,44 @@ def test_what_was_charged_twice_is_given_back_once(session):
     session.advance(days=10)
     assert bank.transactions.get(twin.transaction_id).status == "refunded"
     assert bank.transactions.get(charge.transaction_id).status == "posted"
+
+
+def test_two_charges_of_which_each_is_the_others_twin_are_not_both_given_back(session):
+    charge = a_charge(session)
+    bank = session.servers["banking"]
+    twin = bank._post(bank.accounts.get(EVERYDAY), charge.amount, charge.counterparty, "card purchase", "card")
+    for one in (charge, twin):
+        assert dispute(session, one, "charged_twice").ok
+    session.advance(days=10)
+    assert [bank.transactions.get(t.transaction_id).status for t in (charge, twin)] == ["refunded", "posted"]
+
+
+def test_a_subscription_is_charged_every_month_and_not_while_its_card_is_frozen(session):
+    bank = session.servers["banking"]
+    subscription = next(s for s in bank.subscriptions if bank.cards.get(s.card_id).account_id == CARD)
+    whole = {"account_id": CARD, "query": subscription.merchant, "limit": 50}
+
+    def charged():
+        return session.call("list_transactions", whole).value["total"]
+
+    before, card = charged(), {"card_id": subscription.card_id}
+    assert before >= 10
+    session.advance(days=31)
+    assert charged() == before + 1
+    assert session.call("freeze_card", card).ok
+    session.advance(days=31)
+    assert charged() == before + 1
+    assert session.call("unfreeze_card", {**card, "pin": pin(session)}).ok
+    session.advance(days=31)
+    assert charged() == before + 2
+
+
+def test_no_more_is_paid_to_a_card_than_is_owed_on_it_as_it_could_not_be_moved_back(session):
+    send(session, 100)
+    owed = -balance(session, CARD)
+    refused = transfer(session, EVERYDAY, CARD, owed + 1)
+    assert (refused.code, f"{owed} cents are owed" in refused.text) == ("failed_precondition", True)
+    assert transfer(session, EVERYDAY, CARD, owed).ok
 
 
 def test_only_a_card_charge_can_be_disputed_and_no_old_one(session):
