@@ -1,6 +1,10 @@
 """What the digits of a payment card tell: whose it is, and whether they can be right."""
 
-from .records import CardBrand
+from prove.servers import Day
+
+from .records import CardBrand, Expiry
+
+LONGEST = 20  # years that a card can be good for
 
 
 def brand_of(number: str) -> CardBrand | None:
@@ -23,3 +27,7 @@ def _passes_luhn(digits: str) -> bool:
     """Every second digit from the right counts double, and all digits sum up to a multiple of ten."""
     doubled = (int(d) * (1 + i % 2) for i, d in enumerate(reversed(digits)))
     return sum(d // 10 + d % 10 for d in doubled) % 10 == 0
+
+
+def latest_expiry(today: Day) -> Expiry:
+    return f"{today.year + LONGEST}-{today.month:02}"

@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, time, timedelta
 
 from prove.servers import Limit, Offset, Page, PersonName, Query, Server, brief, matches, newest, page, read, require, table, write
-from .cards import brand_of
+from .cards import brand_of, latest_expiry
 from .prices import POSTAL_CODES, days_on_the_way, discounts, is_postal_code, lacks, refund_for, shipping_price, ships, ships_free
 from .records import (
     Address, AddressId, AddressLabel, Basket, CardNumber, Cart, CartItem, CartItemId, Category, CategoryId, City, Comparison,
@@ -161,6 +161,8 @@ class Shopping(Server):
         brand = brand_of(card_number)
         require(brand, "invalid_argument", "that is no number of a Visa, Mastercard, Amex or Discover card: check the digits")
         require(expires >= f"{self.today:%Y-%m}", "failed_precondition", f"the card expired in {expires}: add another")
+        wrong = f"no card works until {expires}: check the month, {latest_expiry(self.today)} is the latest there can be"
+        require(expires <= latest_expiry(self.today), "invalid_argument", wrong)
         known = self.payment_methods.where(brand=brand, last_four=card_number[-4:], expires=expires)
         require(not known, "conflict", f"that card is saved already, as {', '.join(m.payment_method_id for m in known)}")
         return self.payment_methods.add(PaymentMethod(self.payment_methods.mint(), brand, card_number[-4:], expires))
@@ -196,8 +198,7 @@ class Shopping(Server):
         order = self.orders.add(Order(self.orders.mint(), self.now, "confirmed", *choices, *costs, gift_message=gift_message))
         for item, discount in zip(cart.items, discounts(coupon, self._lines()), strict=True):
             self._sell(item, discount, order)
-        leaves = self.now + timedelta(days=1)
-        times = (leaves, leaves + timedelta(days=days_on_the_way(option, address)))
+        times = (leaves := self.now + timedelta(days=1), leaves + timedelta(days=days_on_the_way(option, address)))
         self.shipments.add(Shipment(self.shipments.mint(), order.order_id, option.carrier, *times))
         for item in cart.items:
             self.cart_items.remove(item.cart_item_id)
@@ -296,8 +297,8 @@ class Shopping(Server):
         if items and chosen.shipping_option_id:
             option, address = self.shipping_options.get(chosen.shipping_option_id), self.addresses.get(chosen.address_id)
             shipping = 0 if ships_free(coupon, lines) else self._quote(option, address).price
-        choices = (chosen.coupon_code, chosen.address_id, chosen.shipping_option_id)
-        return Cart(items, *choices, subtotal, discount, shipping, subtotal - discount + shipping)
+        costs = (subtotal, discount, shipping, subtotal - discount + shipping)
+        return Cart(items, chosen.coupon_code, chosen.address_id, chosen.shipping_option_id, *costs)
 
     def _filled_cart(self) -> Cart:
         cart = self._cart()
@@ -383,8 +384,7 @@ class Shopping(Server):
 
     def _receive(self, due: Return) -> None:
         item = self.order_items.get(due.order_item_id)
-        if due.reason != "damaged":
-            self._restock(item.variant_id, due.quantity)
+        self._restock(item.variant_id, 0 if due.reason == "damaged" else due.quantity)
         self._refund(self.orders.get(item.order_id), due.refund)
         self.returns.update(due.return_id, status="received")
 

@@ -96,18 +96,18 @@ OPINIONS = (  # stars, and what people write with them
     (5, "Exactly what I hoped for, and it arrived early."),
     (5, "I bought a second one for my sister."),
     (5, "Worth every cent."),
-    (5, "Better than the one I had before at twice the price."),
-    (5, "In use every day for a year, and it still looks new."),
+    (5, "Better than what I had before at twice the price."),
+    (5, "I use it every day and would buy it again."),
     (4, "Very good, only the packaging was damaged."),
-    (4, "Does what it says, a little heavier than expected."),
-    (4, "Solid quality. I would have liked more colours."),
-    (4, "My son loves it; delivery took a while."),
-    (3, "Fine, but the colour differs from the picture."),
+    (4, "Does what it says, a little dearer than elsewhere."),
+    (4, "Solid quality. I would have liked more to choose from."),
+    (4, "My brother is happy with it; delivery took a while."),
+    (3, "Fine, but it differs from the picture."),
     (3, "Average. I have had better for less."),
-    (3, "Good idea, so-so finish."),
-    (2, "Started to wear out after a month."),
-    (2, "Not as sturdy as the description claims."),
-    (1, "Broke on the second day."),
+    (3, "Good idea, done so-so."),
+    (2, "Lost its charm after a month."),
+    (2, "Less than the description claims."),
+    (1, "Disappointing from the second day on."),
     (1, "I sent it back the same week."),
 )
 
@@ -262,8 +262,9 @@ def _send_back(shop: Shopping, moment: datetime) -> None:
     _live_until(shop, moment)
     last = shop.orders.where(status="delivered")[-1]
     item = shop.order_items.where(order_id=last.order_id)[0]
-    returnable = shop.products.get(shop.variants.get(item.variant_id).product_id).returnable
-    shop.return_order_item(item.order_item_id, "too_small" if returnable else "damaged")
+    product = shop.products.get(shop.variants.get(item.variant_id).product_id)
+    worn = shop.categories.get(product.category_id).department == "clothing"
+    shop.return_order_item(item.order_item_id, "damaged" if not product.returnable else "too_small" if worn else "changed_mind")
 
 
 def _fill_the_cart(shop: Shopping, make: Maker) -> None:

@@ -132,6 +132,21 @@ def test_a_mistyped_card_number_is_not_saved(session):
     assert session.call("add_payment_method", {"card_number": good, "expires": "2029-05"}).value["last_four"] == "4242"
 
 
+def test_no_card_is_good_for_more_than_twenty_years(session):
+    card = {"card_number": "4242424242424242"}  # and it is August 2026
+    refused = session.call("add_payment_method", {**card, "expires": "2046-09"})
+    assert (refused.code, "2046-08 is the latest" in refused.text) == ("invalid_argument", True)
+    assert session.call("add_payment_method", {**card, "expires": "2046-08"}).ok
+
+
+@pytest.mark.parametrize("seed", range(40, 50))
+def test_what_is_sent_back_as_too_small_is_worn(seed):
+    shop = Session.open("shopping", seed).servers["shopping"]
+    for sent in shop.returns.where(reason="too_small"):
+        product = shop._product(shop.order_items.get(sent.order_item_id).variant_id)
+        assert shop.categories.get(product.category_id).department == "clothing"
+
+
 def live(session):
     return session.servers["shopping"]
 
