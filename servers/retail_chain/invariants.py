@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from .records import Stock
-from .tools import HOLD, RetailChain, midnight
+from .tools import HOLD, RetailChain, evening, midnight
 
 
 def invariants(chain: RetailChain) -> Iterator[str]:
@@ -36,6 +36,9 @@ def past(chain: RetailChain) -> Iterator[str]:
     regions = {(s.city, s.region) for s in chain.stores}
     if len(regions) != len({s.city for s in chain.stores}):
         yield "two stores of one city are in different regions"
+    for demand in chain.demands:
+        if evening(demand.day) <= chain.now:
+            yield f"nobody bought {demand.sku} in {demand.store_id} on {demand.day}"
     for store in chain.stores:
         if store.month != chain.today.replace(day=1):
             yield f"the budget of {store.store_id} is that of {store.month}"
@@ -84,6 +87,9 @@ def _never_moved(chain: RetailChain) -> Iterator[str]:
     for held in chain.reservations:
         if moved[held.reservation_id, held.store_id] != (-held.quantity if held.status == "collected" else 0):
             yield f"{held.reservation_id} is {held.status}, and the stock says otherwise"
+    for m in chain.movements.where(why="sale"):
+        if m.change >= 0 or m.at != evening(m.at.date()):
+            yield f"{m.movement_id} sold {-m.change} at {m.at}, when no tills are closed"
     for m in chain.movements.where(why="delivery"):
         if m.at < midnight(chain.purchase_orders.get(m.reference or "").expected):
             yield f"{m.movement_id} took {m.reference} into stock before it was delivered"

@@ -64,6 +64,17 @@ class Stock(Record):
     reorder_point: int
 
 
+class Demand(Record):
+    """What customers buy of a product in a store, and how often."""
+
+    demand_id: str
+    store_id: StoreId
+    sku: ProductId
+    quantity: Quantity
+    every_days: int
+    day: Day  # next time
+
+
 class Reservation(Record):
     reservation_id: ReservationId
     store_id: StoreId
@@ -106,7 +117,7 @@ class Movement(Record):
     sku: ProductId
     at: Moment
     change: int
-    why: Literal["delivery", "transfer", "reservation", "damaged", "stolen", "expired", "found", "returned"]
+    why: Literal["sale", "delivery", "transfer", "reservation", "damaged", "stolen", "expired", "found", "returned"]
     reference: str | None  # of the purchase order, transfer or reservation
     on_hand: int  # afterwards
 

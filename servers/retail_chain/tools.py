@@ -6,11 +6,12 @@ from prove.servers import (
     Limit, Moment, Offset, Page, PersonName, Quantity, Query, Server, matches, newest, page, read, require, table, write,
 )  # fmt: skip
 from .records import (
-    Cases, Coming, Department, Inventory, Movement, MovementLine, OrderStatus, Outcome, Product, ProductId, PurchaseOrder,
+    Cases, Coming, Demand, Department, Inventory, Movement, MovementLine, OrderStatus, Outcome, Product, ProductId, PurchaseOrder,
     PurchaseOrderId, Reason, Region, Reservation, ReservationId, ReservationStatus, Stock, StockLevel, Store, StoreId, Transfer,
 )  # fmt: skip
 
 HOLD = timedelta(hours=48)  # how long goods are kept for a customer
+CLOSING = time(20)  # when the tills are closed, and what was sold on a day is booked
 LOSSES = ("damaged", "stolen", "expired")
 SHOWN = 10  # movements of a product, and goods to come
 
@@ -27,6 +28,7 @@ class RetailChain(Server):
     transfers = table(Transfer, "TRF-{}", start=801)
     purchase_orders = table(PurchaseOrder, "PO-{}", start=55001)
     movements = table(Movement, "MOV-{}", start=9001)
+    demands = table(Demand, "DEM-{}", start=101)
 
     # --- stores, products and what is where
 
@@ -49,8 +51,10 @@ class RetailChain(Server):
     @read
     def check_inventory(self, sku: ProductId, store_id: StoreId | None = None, limit: Limit = 20) -> Inventory:
         """Show a product's stock in one store or in each: on hand, reserved, available, on the way, and what moved last."""
-        levels = page((self._level(s) for s in self.stock.where(sku=sku) if store_id in (None, s.store_id)), limit, StockLevel)
         coming = [c for c in self._coming(sku) if store_id in (None, c.store_id)]
+        there = {s.store_id for s in self.stock.where(sku=sku)} | {c.store_id for c in coming}
+        shown = [s.store_id for s in self.stores if s.store_id in there and store_id in (None, s.store_id)]
+        levels = page((self._level(self._stock(key, sku)) for key in shown), limit, StockLevel)
         moved = [m for m in self.movements.where(sku=sku) if store_id in (None, m.store_id)]
         last = page(newest(moved, lambda m: m.at), SHOWN, MovementLine).items
         return Inventory(levels.items, levels.total, sorted(coming, key=lambda c: c.expected)[:SHOWN], last)
@@ -141,14 +145,14 @@ class RetailChain(Server):
     # --- as time passes
 
     def due(self) -> Moment:
-        """When the next reservation runs out, the next goods arrive, or the next month begins."""
-        moments = [r.until for r in self.reservations.where(status="held")]
+        """When the next reservation runs out, goods arrive or are sold, or a month begins."""
+        moments = [*(r.until for r in self.reservations.where(status="held")), *(evening(d.day) for d in self.demands)]
         days = [t.arrives for t in self.transfers.where(status="in_transit")]
         days += [o.expected for o in self.purchase_orders.where(status="ordered")]
         return min([*moments, *map(midnight, [*days, next_month(self._month())])])
 
     def elapse(self) -> None:
-        """Budgets are renewed, reservations run out, goods arrive. In other managers' stores they are taken into stock."""
+        """Budgets are renewed, reservations run out, goods are sold and arrive. In other managers' stores they are taken into stock."""
         if self._month() < self.today.replace(day=1):
             for store in self.stores:
                 self.stores.update(store.store_id, budget=store.monthly_budget, month=self.today.replace(day=1))
@@ -162,7 +166,18 @@ class RetailChain(Server):
             if not self.stores.get(order.store_id).managed:
                 self._receive(delivered, order.quantity)
 
+        for demand in [d for d in self.demands if evening(d.day) <= self.now]:
+            self._sell(demand)
+
     # --- what happens in a store, whoever looks after it
+
+    def _sell(self, demand: Demand) -> None:
+        """Customers buy what is there and not held for somebody else."""
+        stock = self._stock(demand.store_id, demand.sku)
+        sold = min(demand.quantity, stock.on_hand - self._held(stock))
+        if sold:
+            self._move(demand.store_id, demand.sku, -sold, "sale")
+        self.demands.update(demand.demand_id, day=demand.day + timedelta(days=demand.every_days))
 
     def _hold(self, store_id: StoreId, sku: ProductId, quantity: Quantity, customer: PersonName) -> Reservation:
         made = (store_id, sku, quantity, customer, self.now + HOLD)
@@ -243,6 +258,10 @@ class RetailChain(Server):
 
 def midnight(day: date) -> Moment:
     return datetime.combine(day, time(), UTC)
+
+
+def evening(day: date) -> Moment:
+    return datetime.combine(day, CLOSING, UTC)
 
 
 def next_month(day: date) -> date:

@@ -10,7 +10,7 @@ from functools import partial
 
 from prove.servers.maker import Maker
 
-from .records import Product, Reservation, Stock, Store
+from .records import Demand, Product, Reservation, Stock, Store
 from .tools import LOSSES, RetailChain
 
 STORES = {  # name -> city; two stores are in one city
@@ -59,6 +59,8 @@ CATALOGUE = {  # department -> supplier, how long it takes, and name: (price, ca
 
 Event = tuple[datetime, Callable[[], object]]
 DAYS_BACK = 42
+DEMANDS = 60
+PERISHABLE = ("Clover seed mix", "Atlas wall calendar", "Quill dark green ink")
 
 
 def populate(chain: RetailChain, make: Maker) -> None:
@@ -70,6 +72,7 @@ def populate(chain: RetailChain, make: Maker) -> None:
                 on_hand = make.pick((0, 1, 2, 3, *range(4, 40, 2)))
                 row = (f"{store.store_id}:{product.sku}", store.store_id, product.sku, on_hand, on_hand, make.pick((3, 5, 8)))
                 chain.stock.add(Stock(*row))
+    _demands(chain, make)
     events = [*_purchase_orders(chain, make), *_transfers(chain, make), *_adjustments(chain, make), *_reservations(chain, make)]
     for at, happens in sorted(events, key=lambda e: e[0]):
         _live_until(chain, at)
@@ -104,6 +107,14 @@ def _products(chain: RetailChain, make: Maker) -> None:
             chain.products.add(Product(sku, name, department, supplier, price, cost, case_size, lead_days, make.chance(0.08)))
 
 
+def _demands(chain: RetailChain, make: Maker) -> None:
+    """What sells well where: some pieces once or twice a week, from the first day on."""
+    for stock in make.some([s for s in chain.stock if s.on_hand > 3], DEMANDS):
+        every = make.between(4, 14)
+        first = make.day(make.between(1, every) - DAYS_BACK)
+        chain.demands.add(Demand(chain.demands.mint(), stock.store_id, stock.sku, make.between(1, 3), every, first))
+
+
 def _purchase_orders(chain: RetailChain, make: Maker) -> list[Event]:
     """Some long in stock, some at the dock of our stores, where nobody had time in the last days, some on their way."""
     products = [p for p in chain.products if not p.discontinued]
@@ -130,9 +141,10 @@ def _count_in_part(chain: RetailChain) -> None:
         chain._receive(order, order.quantity // 2)
 
 
-def _well_stocked(chain: RetailChain, make: Maker, least: int) -> Stock:
-    """A shelf with more than that available."""
-    shelves = chain.stock.keys()
+def _well_stocked(chain: RetailChain, make: Maker, least: int, names: tuple[str, ...] = ()) -> Stock:
+    """A shelf with more than that available, if need be of a product that is called so."""
+    called = [s.stock_id for s in chain.stock if names and s.on_hand > least and chain.products.get(s.sku).name in names]
+    shelves = called or chain.stock.keys()
     while True:
         stock = chain.stock.get(make.pick(shelves))
         if stock.on_hand > least and stock.on_hand - chain._held(stock) > least:
@@ -153,7 +165,7 @@ def _transfers(chain: RetailChain, make: Maker) -> list[Event]:
 
 def _adjustments(chain: RetailChain, make: Maker) -> list[Event]:
     def count(reason: str) -> None:
-        stock, units = _well_stocked(chain, make, 5), make.between(1, 3)
+        stock, units = _well_stocked(chain, make, 5, PERISHABLE if reason == "expired" else ()), make.between(1, 3)
         chain._move(stock.store_id, stock.sku, -units if reason in LOSSES else units, reason)
 
     reasons = make.shuffled(["damaged", "damaged", "stolen", "expired", "found", "returned", "returned"])

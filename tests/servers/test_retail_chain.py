@@ -1,6 +1,6 @@
 """The rules of the retail chain: what is reserved cannot be sold twice, goods travel, orders cost budget, managers have their stores."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
@@ -273,3 +273,40 @@ def test_goods_of_a_reservation_that_is_over_can_be_reserved_anew(session, place
     refused = session.call("close_reservation", {"reservation_id": held, "outcome": "collected"})
     assert (refused.code, "reserve the goods anew" in refused.text) == ("failed_precondition", True)
     assert reserve(session, place, 2).ok
+
+
+def test_a_store_sells_what_is_not_held_for_somebody_else(session):
+    chain = session.servers["retail_chain"]
+    mine = {s.store_id for s in chain.stores if s.managed}
+    demand = next(d for d in chain.demands if d.store_id in mine and chain._level(chain._stock(d.store_id, d.sku)).available > d.quantity)
+    place = {"store_id": demand.store_id, "sku": demand.sku}
+    twin, free = session.fork(), level(session, place)["available"]
+    to_evening = (demand.day - chain.today).days * 24 + 11  # from nine in the morning to eight in the evening
+    held = reserve(twin, place, free)
+    assert held.ok
+    twin.servers["retail_chain"].reservations.update(held.value["reservation_id"], until=session.clock.now + timedelta(days=40))
+    for one in (session, twin):
+        one.advance(hours=to_evening)
+    sale = session.call("check_inventory", place).value["movements"][0]
+    assert (sale["why"], sale["change"], sale["at"]) == ("sale", -demand.quantity, f"{demand.day}T20:00:00Z")
+    assert level(twin, place)["on_hand"] >= free  # nothing of it was sold
+
+
+@pytest.mark.parametrize("seed", range(50, 60))
+def test_a_chain_lives_of_what_it_sells_and_only_what_can_expire_expires(seed):
+    chain = Session.open("retail_chain", seed).servers["retail_chain"]
+    assert len(chain.movements.where(why="sale")) > len(chain.movements) / 2
+    expired = [chain.products.get(m.sku).name for m in chain.movements.where(why="expired")]
+    assert set(expired) <= {"Clover seed mix", "Atlas wall calendar", "Quill dark green ink"}
+
+
+def test_goods_on_their_way_to_a_store_that_never_had_any_are_shown_there(session):
+    chain = session.servers["retail_chain"]
+    bare = ((s.store_id, p.sku) for p in chain.products for s in chain.stores if f"{s.store_id}:{p.sku}" not in chain.stock)
+    to, sku = next(
+        (to, sku) for to, sku in bare if any(s.on_hand > 5 and chain.stores.get(s.store_id).managed for s in chain.stock.where(sku=sku))
+    )
+    origin = next(s for s in chain.stock.where(sku=sku) if s.on_hand > 5 and chain.stores.get(s.store_id).managed)
+    assert session.call("transfer_stock", {"origin": origin.store_id, "destination": to, "sku": sku, "quantity": 2}).ok
+    (shown,) = session.call("check_inventory", {"sku": sku, "store_id": to}).value["items"]
+    assert (shown["on_hand"], shown["incoming"]) == (0, 2)
