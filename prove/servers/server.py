@@ -1,7 +1,7 @@
 """What a server is: a class with tables and tools, and a world it opens on."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, ClassVar, NewType
 
@@ -33,6 +33,25 @@ class Clock:
 
     def __init__(self, now: datetime) -> None:
         self.now = now
+
+
+def pass_until(servers: Collection["Server"], clock: Clock, until: datetime) -> None:
+    """Move a clock on, and stop it at each moment at which something is due, in order, where it happens: so two hours are one hour
+    and another. Raises RuntimeError for what is still due after it has happened."""
+    while (due := _next_due(servers)) and due <= until:
+        clock.now = max(due, clock.now)  # what a world left undone is done at once
+        for server in servers:
+            server.elapse()
+        if (left := _next_due(servers)) and left <= due:
+            raise RuntimeError(f"{', '.join(type(s).__name__ for s in servers)}: what was due at {due} is still due after elapse()")
+    if until > clock.now:
+        clock.now = until
+        for server in servers:
+            server.elapse()
+
+
+def _next_due(servers: Collection["Server"]) -> datetime | None:
+    return min((due for server in servers if (due := server.due())), default=None)
 
 
 class _Opens:
@@ -101,6 +120,10 @@ class Server:
     def due(self) -> datetime | None:
         """The next moment at which something happens by itself, or None. The clock will stop there and call `elapse`."""
         return None
+
+    def live_until(self, moment: datetime) -> None:
+        """Let time pass for this server alone, as `Session.advance` does for all of a session: for worlds whose past is lived."""
+        pass_until([self], self.clock, moment)
 
     def elapse(self) -> None:
         """The clock stands at such a moment, or where an episode moved it: make happen what is due at `self.now`, and no more.

@@ -11,7 +11,7 @@ from prove.servers.catalog import world_of
 from prove.servers.decoding import quoted
 from prove.servers.equality import fingerprint
 from prove.servers.errors import Code, Strike, ToolError, did_you_mean
-from prove.servers.server import Clock, Server, World
+from prove.servers.server import Clock, Server, World, pass_until
 from prove.servers.state import Saved
 from prove.servers.tools import Tool
 
@@ -84,22 +84,12 @@ class Session:
         return Result(True, text)
 
     def advance(self, **duration: float) -> None:
-        """Let time pass (`advance(hours=2)`): the clock stops at each moment at which something is due, in order, and it happens
-        then. So two hours are one hour and another. Raises ValueError for time that runs backwards."""
-        until = self.clock.now + _forwards(timedelta(**duration))
-        while (due := self._next_due()) and due <= until:
-            self.clock.now = max(due, self.clock.now)  # what a world left undone is done at once
-            for server in self.servers.values():
-                server.elapse()
-            if (left := self._next_due()) and left <= due:
-                raise RuntimeError(f"{', '.join(self.servers)}: what was due at {due} is still due after elapse()")
-        if until > self.clock.now:
-            self.clock.now = until
-            for server in self.servers.values():
-                server.elapse()
-
-    def _next_due(self) -> datetime | None:
-        return min((due for server in self.servers.values() if (due := server.due())), default=None)
+        """Let time pass (`advance(hours=2)`), and make happen what becomes due, each at its moment. Raises ValueError for time that
+        runs backwards."""
+        passed = timedelta(**duration)
+        if passed < timedelta():
+            raise ValueError(f"time cannot run backwards: advance({passed})")
+        pass_until(self.servers.values(), self.clock, self.clock.now + passed)
 
     # --- copies
 
@@ -154,12 +144,6 @@ class Session:
         """The state up to a renaming of the ids minted in this session: two sessions with the same outcome did the
         same deed, in whatever order they created things."""
         return fingerprint({name: list(server.state.touched()) for name, server in self.servers.items()})
-
-
-def _forwards(passed: timedelta) -> timedelta:
-    if passed < timedelta():
-        raise ValueError(f"time cannot run backwards: advance({passed})")
-    return passed
 
 
 def _names(worlds: dict[str, World]) -> dict[str, tuple[str, Tool]]:

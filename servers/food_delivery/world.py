@@ -244,17 +244,9 @@ def _live(food: FoodDelivery, make: Maker) -> None:
     if late := [r for r in near if r.name in LATE]:  # open for dinner only
         steps.append((make.moment(-1, 23), partial(_fill, food, make, make.pick(late), 3)))
     for moment, step in sorted(steps, key=lambda s: s[0]):
-        _live_until(food, moment)
+        food.live_until(moment)
         step()
-    _live_until(food, make.start)
-
-
-def _live_until(food: FoodDelivery, moment: datetime) -> None:
-    """Let time pass, as a session does."""
-    while (due := food.due()) and due <= moment:
-        food.clock.now = due
-        food.elapse()
-    food.clock.now = moment
+    food.live_until(make.start)
 
 
 def _near(food: FoodDelivery, open_now: bool) -> list[Restaurant]:

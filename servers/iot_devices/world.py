@@ -103,18 +103,9 @@ def populate(home: IotDevices, make: Maker) -> None:
                 home.sensors.add(Sensor(device.device_id, sort, _first_value(sort, make), UNITS[sort], begin))
     _scenes(home, make)
     for moment, deed in sorted([*_habits(home, make), *_trouble(home, make)], key=lambda pair: pair[0]):
-        _live(home, moment)
+        home.live_until(moment)
         deed()
-    _live(home, make.start)
-
-
-def _live(home: IotDevices, until: datetime) -> None:
-    """Let what is due happen, each at its moment."""
-    while (due := home.due()) and due <= until:
-        home.clock.now = due
-        home.elapse()
-    home.clock.now = until
-    home.elapse()
+    home.live_until(make.start)
 
 
 def _habits(home: IotDevices, make: Maker) -> list[Deed]:

@@ -99,19 +99,12 @@ class Studio:
 
     def live(self) -> None:
         """Do all that was planned until the world's start."""
-        clock, start = self.platform.clock, self.make.start
+        start = self.make.start
         while self.plans and self.plans[0][0] <= start:
             at, _, deed = heapq.heappop(self.plans)
-            self.pass_until(at)
-            clock.now = at
+            self.platform.live_until(at)
             deed()
-        self.pass_until(start)
-        clock.now = start
-
-    def pass_until(self, moment: datetime) -> None:
-        while (due := self.platform.due()) and due <= moment:
-            self.platform.clock.now = due
-            self.platform.elapse()
+        self.platform.live_until(start)
 
     # --- what they do
 

@@ -75,17 +75,10 @@ def populate(chain: RetailChain, make: Maker) -> None:
     _demands(chain, make)
     events = [*_purchase_orders(chain, make), *_transfers(chain, make), *_adjustments(chain, make), *_reservations(chain, make)]
     for at, happens in sorted(events, key=lambda e: e[0]):
-        _live_until(chain, at)
+        chain.live_until(at)
         happens()
-    _live_until(chain, make.start)
+    chain.live_until(make.start)
     _spend_nearly_all(chain, make)
-
-
-def _live_until(chain: RetailChain, moment: datetime) -> None:
-    while (due := chain.due()) <= moment:
-        chain.clock.now = due
-        chain.elapse()
-    chain.clock.now = moment
 
 
 def _stores(chain: RetailChain, make: Maker) -> None:

@@ -224,20 +224,12 @@ def _orders(shop: Shopping, make: Maker) -> None:
             _send_back(shop, make.moment(-155))
         if ago == 1:
             _send_back(shop, make.moment(-2))
-        _live_until(shop, make.moment(-ago, 8 if ago == 0 else make.between(10, 21), make.between(0, 59)))
+        shop.live_until(make.moment(-ago, 8 if ago == 0 else make.between(10, 21), make.between(0, 59)))
         order = _order(shop, make, days, card, address_id, coupon)
         if ago == 9:
-            _live_until(shop, order.placed + timedelta(minutes=40))
+            shop.live_until(order.placed + timedelta(minutes=40))
             shop.cancel_order(order.order_id)
-    _live_until(shop, make.start)
-
-
-def _live_until(shop: Shopping, moment: datetime) -> None:
-    """Let time pass, as a session does."""
-    while (due := shop.due()) and due <= moment:
-        shop.clock.now = due
-        shop.elapse()
-    shop.clock.now = moment
+    shop.live_until(make.start)
 
 
 def _order(shop: Shopping, make: Maker, days: int, card: str, address_id: str, coupon: str | None) -> Order:
@@ -259,7 +251,7 @@ def _fill(shop: Shopping, make: Maker, kinds: int) -> None:
 
 def _send_back(shop: Shopping, moment: datetime) -> None:
     """Return the first thing of the order that came last."""
-    _live_until(shop, moment)
+    shop.live_until(moment)
     last = shop.orders.where(status="delivered")[-1]
     item = shop.order_items.where(order_id=last.order_id)[0]
     product = shop.products.get(shop.variants.get(item.variant_id).product_id)

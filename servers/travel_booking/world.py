@@ -162,10 +162,7 @@ def _live(travel: TravelBooking, make: Maker) -> None:
 def _wait(travel: TravelBooking, make: Maker, hours_ago: int) -> None:
     """Let time pass up to then."""
     then = make.start - timedelta(hours=hours_ago) + timedelta(minutes=make.between(1, 50) if hours_ago else 0)
-    while (due := travel.due()) and due <= then:
-        travel.clock.now = due
-        travel.elapse()
-    travel.clock.now = then
+    travel.live_until(then)
 
 
 def _trip(travel: TravelBooking, make: Maker, hours_ago: int, choices: list[tuple[Flight, Flight]], name: str) -> None:

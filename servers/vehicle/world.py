@@ -1,7 +1,7 @@
 """One car and the country around it: parked, idling or already on the road; chains with several branches, full workshops. The
 car was driven for two months, with its own controls: that is where its trips come from, and what is in its tank."""
 
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
 from prove.servers.maker import Maker
 
@@ -119,7 +119,7 @@ def _live(vehicle: Vehicle, make: Maker) -> None:
     places, reserve_m = list(vehicle.places), make.pick((15_000, 15_000, 60_000, 150_000))
     slots = sorted(make.some([(-ago, hour) for ago in range(60, 0, -1) for hour in (8, 14)], 40))
     for trip, (days, hour) in enumerate(slots):
-        _wait(vehicle, make.moment(days, hour, make.between(0, 50)))
+        vehicle.live_until(make.moment(days, hour, make.between(0, 50)))
         speed = make.between(60, 100, 5)
         if trip % 10 == 4 and _range_m(vehicle) > 200_000:
             _drive(vehicle, speed, minutes=make.between(10, 30))
@@ -149,7 +149,7 @@ def _drive(vehicle: Vehicle, speed: int, goal: Place | None = None, minutes: int
         while vehicle.cars.one().speed and (due := vehicle.due()):
             vehicle.clock.now = due
             vehicle.elapse()
-    _wait(vehicle, vehicle.now + timedelta(minutes=minutes))
+    vehicle.live_until(vehicle.now + timedelta(minutes=minutes))
     vehicle.set_brake_pedal("pressed")
     vehicle.shift_gear("park")
     vehicle.set_parking_brake("engaged")
@@ -171,7 +171,7 @@ def _set_off(vehicle: Vehicle, goal: Place | None, speed: int) -> None:
 def _today(vehicle: Vehicle, make: Maker) -> None:
     """A parked car, one whose driver has just got in, one that idles, is about to leave, or is on the road, perhaps under guidance."""
     doing = make.pick(("parked", "boarded", "boarded", "idling", "idling", "leaving", "driving", "driving"))
-    _wait(vehicle, make.start - timedelta(minutes=make.between(3, 20)))
+    vehicle.live_until(make.start - timedelta(minutes=make.between(3, 20)))
     goal = make.pick([p for p in vehicle.places if metres_between(vehicle.motions.one(), p) > 30_000]) if make.chance(0.4) else None
     if doing == "driving":
         _set_off(vehicle, goal, make.between(40, 130, 5))
@@ -192,7 +192,7 @@ def _today(vehicle: Vehicle, make: Maker) -> None:
     if doing not in ("driving", "leaving") and make.chance(0.5):
         for door in make.some(("driver", "passengers", "trunk"), make.between(1, 3)):
             vehicle.set_door_lock(door, "unlocked")
-    _wait(vehicle, make.start)
+    vehicle.live_until(make.start)
 
 
 def _make_comfortable(vehicle: Vehicle, make: Maker) -> None:
@@ -200,14 +200,6 @@ def _make_comfortable(vehicle: Vehicle, make: Maker) -> None:
     for window in ("driver", "passenger", "rear_left", "rear_right"):
         if vehicle.cars.one().speed <= 100 and make.chance(0.4):
             vehicle.set_window(window, make.pick((30, 100)))
-
-
-def _wait(vehicle: Vehicle, then: datetime) -> None:
-    """Let time pass up to then."""
-    while (due := vehicle.due()) and due <= then:
-        vehicle.clock.now = due
-        vehicle.elapse()
-    vehicle.clock.now = max(then, vehicle.now)
 
 
 def _range_m(vehicle: Vehicle) -> int:

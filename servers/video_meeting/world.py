@@ -48,9 +48,9 @@ def populate(server: VideoMeetings, make: Maker) -> None:
         if role != "attendee":
             _lead(server, make, meeting, deeds)
     for moment, deed in sorted(deeds, key=lambda d: d[0]):
-        _live(server, moment)
+        server.live_until(moment)
         deed()
-    _live(server, make.start)
+    server.live_until(make.start)
     for topic, (day, hour) in (plan for plan in plans if plan[1][0] > 0):
         meeting, _ = _plan(server, make, topic, make.moment(day, hour))
         if make.chance(0.1):
@@ -61,15 +61,6 @@ def _plan(server: VideoMeetings, make: Maker, topic: tuple[str, str], start: dat
     duration, role = make.pick((30, 30, 45, 60, 90)), make.pick(("host", "host", "host", "co_host", "attendee"))
     people = make.shuffled(list(server.users)[1:])[: make.between(2, 5)]
     return _schedule(server, make, role, topic, start, duration, make.chance(0.6), people), role
-
-
-def _live(server: VideoMeetings, until: datetime) -> None:
-    """Let happen what happens by itself up to a moment."""
-    while (due := server.due()) and due < until:
-        server.clock.now = due
-        server.elapse()
-    server.clock.now = until
-    server.elapse()
 
 
 def _running(server: VideoMeetings, make: Maker, topics: list[tuple[str, str]], deeds: list[Deed]) -> None:
