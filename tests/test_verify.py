@@ -17,6 +17,7 @@ from prove.cli import app
 from prove.display import page_html, sample
 from prove.records import Conversation, GroundTruthCall, Turn, write_conversations
 from prove.servers.schema import schema
+from prove.servers.catalog import load
 from prove.servers.session import Session
 from prove.synthesis.ambiguity import single_out
 from prove.synthesis.certify import Rejected, certify, home
@@ -153,12 +154,18 @@ def test_damage_is_found(paid, name):
     assert failing(damage(paid)) == expected
 
 
+def writing(conversation, turn):
+    tools = load(conversation.server).server.tools
+    return any(tools[call.name].marks.writes for call in turn.calls)
+
+
 def test_an_answer_that_is_not_there_and_a_goal_that_is_true_already_are_found(conversations):
-    turns = [(c, t, {call.id for call in t.calls}) for c in conversations for t in c.turns]
+    turns = [(c, t, {call.id for call in t.calls}) for c in conversations for t in c.turns if not writing(c, t)]
     asking, told = next((c, t) for c, t, calls in turns if calls and calls == {a.call for a in t.answers})
     lying = [edit(t, answers=[edit(a, value="a fairy tale") for a in t.answers]) for t in asking.turns]
     assert "answers" in failing(edit(asking, turns=lying))
-    assert "goal" in failing(edit(asking, turns=[*asking.turns, told]))
+    at = asking.turns.index(told) + 1
+    assert "goal" in failing(edit(asking, turns=[*asking.turns[:at], told]))
 
 
 def test_that_one_is_ambiguous_after_two_and_clear_after_one():

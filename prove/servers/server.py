@@ -122,7 +122,9 @@ class Server:
         return None
 
     def live_until(self, moment: datetime) -> None:
-        """Let time pass for this server alone, as `Session.advance` does for all of a session: for worlds whose past is lived."""
+        """Let time pass for this server alone, as `Session.advance` does for all of a session: for worlds whose past is lived. A
+        moment that lies back is where such a past begins."""
+        self.clock.now = min(moment, self.clock.now)
         pass_until([self], self.clock, moment)
 
     def elapse(self) -> None:
