@@ -99,7 +99,8 @@ def test_two_creations_in_the_other_order_are_the_same_deed():
     ids_one = [one.call("add_payee", p).value["payee_id"] for p in people]
     ids_other = [other.call("add_payee", p).value["payee_id"] for p in reversed(people)][::-1]
     for session, ids in ((one, ids_one), (other, ids_other)):
-        call = {"account_id": "ACC-4001", "payee_id": ids[0], "amount": 500, "day": "2027-01-01"}
+        pin = session.servers["banking"].customers.one().pin
+        call = {"account_id": "ACC-4001", "payee_id": ids[0], "amount": 500, "day": "2027-01-01", "pin": pin}
         assert session.call("schedule_payment", call).ok
     assert one.digest() != other.digest()
     assert one.outcome() == other.outcome()

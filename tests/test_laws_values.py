@@ -81,7 +81,7 @@ def test_respelling_an_argument_within_its_type_changes_neither_result_nor_outco
             assert same_value(value, other, spec_of(visit.tool, name)), f"{visit.tool.name}({name}): {value!r}, {other!r}"
         seen.add(visit.tool.name)
         session = plain
-    assert len(seen) > 0.8 * len(session.tools)
+    assert seen == set(session.tools)
 
 
 @pytest.mark.parametrize("server", SERVERS)
@@ -131,7 +131,7 @@ def test_everything_a_tool_takes_has_a_size(server):
         if spec["type"] == "array":
             return "maxItems" not in spec or unbounded(spec["items"])
         if spec["type"] == "string":
-            return "maxLength" not in spec
+            return "maxLength" not in spec and not re.fullmatch(r"\^[^*+]+(?<!,\})\$", spec.get("pattern", ""))
         lowest, highest = ({"minimum", "exclusiveMinimum"} & spec.keys(), {"maximum", "exclusiveMaximum"} & spec.keys())
         return not (lowest and highest)
 

@@ -16,8 +16,8 @@ import prove.verify
 from prove.cli import app
 from prove.display import page_html, sample
 from prove.records import Conversation, GroundTruthCall, Turn, write_conversations
-from prove.servers.schema import schema
 from prove.servers.catalog import load
+from prove.servers.schema import schema
 from prove.servers.session import Session
 from prove.synthesis.ambiguity import single_out
 from prove.synthesis.certify import Rejected, certify, home

@@ -25,6 +25,7 @@ _CONSTRAINTS = {
     "array": {"min_length": "minItems", "max_length": "maxItems"},
     "integer": {"gt": "exclusiveMinimum", "ge": "minimum", "lt": "exclusiveMaximum", "le": "maximum", "multiple_of": "multipleOf"},
 }
+_ENDLESS = re.compile(r"[*+]|,\}|^[^^]|[^$]$")  # a pattern that anything may be longer than
 _CONSTRAINTS["number"] = _CONSTRAINTS["integer"]
 _ECMA_SPACE = r"\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 _ECMA_CLASSES = {r"\d": "0-9", r"\w": "A-Za-z0-9_", r"\s": _ECMA_SPACE}
@@ -40,6 +41,8 @@ def _bounded(spec: dict[str, Any], core: Any) -> dict[str, Any]:
         spec["items"] = _bounded(spec["items"], bare(get_args(core)[0]))
     if "enum" in spec or core in (date, datetime):
         return spec
+    if "pattern" in spec and not _ENDLESS.search(spec["pattern"]):
+        return spec  # it says by itself how long a text may be
     default = ID_BOUNDS if is_id(core) else BOUNDS.get(spec["type"], {})
     stated = {"minimum" if "exclusiveMinimum" in spec else "", "maximum" if "exclusiveMaximum" in spec else ""}
     return spec | {word: bound for word, bound in default.items() if word not in spec and word not in stated}
