@@ -15,6 +15,7 @@ import msgspec
 from prove.records import Conversation, Turn, leaves
 from prove.rewards import Call, Step, Trajectory
 from prove.servers.session import Result, Session, refusal
+from prove.strict_json import escaped, fault, loads
 
 SYSTEM = "You are an assistant who acts for the user through tools. Today is {today}."
 
@@ -68,6 +69,7 @@ class Episode:
 
     def step(self, reply: Reply) -> None:
         """Take the policy's reply: run its calls, or go on to the user's next turn."""
+        reply = legible(reply)
         self.replies += 1
         self.messages.append(_assistant_message(reply, len(self.calls)))
         if not reply.calls:
@@ -202,13 +204,30 @@ def _assistant_message(reply: Reply, calls_before: int) -> dict[str, Any]:
     return message
 
 
+def legible(reply: Reply) -> Reply:
+    """The reply as it can be recorded, whoever made it: half of a surrogate pair spelled out, and a call that holds what JSON
+    cannot say as its text, which is unreadable."""
+    return Reply(escaped(reply.content), [_legible(c) for c in reply.calls])
+
+
+def _legible(call: ToolCall) -> ToolCall:
+    if not fault(call.name):
+        return call if not fault(call.arguments) else ToolCall(call.name, _as_text(call.arguments))
+    return ToolCall("", _as_text({"name": call.name, "arguments": call.arguments}))
+
+
+def _as_text(value: Any) -> str:
+    try:
+        return escaped(value if isinstance(value, str) else json.dumps(value))
+    except RecursionError:
+        return "nested too deep to be written down"
+
+
 def _why_unreadable(call: ToolCall) -> str:
     try:
-        json.loads(call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments))
+        loads(_as_text(call.arguments))
     except ValueError as error:
         return f"{error}"
-    except RecursionError:
-        return "it is nested too deeply"
     return "its arguments are not an object"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from prove.endpoint import connect
 from prove.episode import Episode, Reply, ToolCall, current_turn
+from prove.strict_json import loads
 
 
 class Oracle:
@@ -64,17 +65,18 @@ class Endpoint:
 def parse_arguments(text: str) -> Any:
     """The arguments of a call as data, or the text itself where it is no JSON: the episode then says so to the model."""
     try:
-        return json.loads(text or "{}")
-    except (ValueError, RecursionError):  # no JSON, or nested too deeply to be read
+        return loads(text or "{}")
+    except ValueError:
         return text
 
 
 def _with_text_arguments(message: dict[str, Any]) -> dict[str, Any]:
     if "tool_calls" not in message:
         return message
-    calls = [{**c, "function": {**c["function"], "arguments": _as_text(c["function"]["arguments"])}} for c in message["tool_calls"]]
-    return {**message, "tool_calls": calls}
+    return {**message, "tool_calls": [{**c, "function": _as_sent(c["function"])} for c in message["tool_calls"]]}
 
 
-def _as_text(arguments: Any) -> str:
-    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+def _as_sent(function: dict[str, Any]) -> dict[str, str]:
+    arguments = function["arguments"]
+    name = function["name"] or "unreadable"  # endpoints ask for one
+    return {"name": name, "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments)}

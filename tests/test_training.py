@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 import torch
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from prove.episode import Episode, Reply, ToolCall, play
-from prove.policies import Oracle
+from prove.policies import Oracle, Script
 from prove.records import Answer, Certificate, Conversation, GroundTruthCall, Turn
 from prove.run import RunError
 from prove.servers.session import Session
@@ -136,6 +137,25 @@ def test_a_malformed_call_is_answered_with_an_error_and_counted():
     assert not episode.calls[0].ok
     assert not episode.done
     assert "not readable" in episode.messages[-1]["content"]
+
+
+HALF = "\ud83d"
+HALVED = [
+    Reply(HALF),
+    Reply("", [ToolCall(HALF, {})]),
+    Reply("", [ToolCall("list_cards", {"kind": HALF})]),
+    Reply("", [ToolCall("", HALF)]),
+]
+
+
+@pytest.mark.parametrize("reply", HALVED)
+def test_half_of_a_surrogate_pair_is_rendered_as_it_is_recorded(tokenizer, reply):
+    teacher, episode = Teacher(Script(lambda _: reply), tokenizer), Episode(conversation(0, CARDS))
+    for _ in range(2):
+        episode.step(teacher.reply([episode])[0])
+    assert "\\ud83d" in tokenizer.decode(teacher.track(episode).completion)
+    assert "\\\\ud83d" in msgspec.json.encode(episode.messages).decode()
+    assert not any(call.ok for call in episode.calls)
 
 
 def test_a_prompt_lists_its_own_tools_and_no_others(tokenizer):

@@ -18,6 +18,7 @@ import pandas as pd
 from prove.records import BadRecord
 from prove.rewards.reward import COMPONENTS, STRICT, explain, reward
 from prove.rewards.trajectory import Call, Step, Trajectory
+from prove.strict_json import escaped, fault, loads
 
 _KIND = {dict: "an object", list: "a list", str: "a text", int: "a whole number"}
 _MISSING: Any = object()
@@ -130,15 +131,15 @@ def _calls(messages: list[Any]) -> Iterator[Call]:
             function = part(expect(call, dict, where), "function", dict, where)
             arguments = _arguments(function.get("arguments"))
             ok = arguments is not None and answers.get(part(call, "id", str, where), False)
-            yield Call(part(function, "name", str, f"{where}.function"), arguments, ok)
+            yield Call(escaped(part(function, "name", str, f"{where}.function")), arguments, ok)
 
 
 def _arguments(given: Any) -> dict[str, Any] | None:
     try:
-        value = json.loads(given or "{}") if isinstance(given, str | None) else given
-    except (ValueError, RecursionError):
+        value = loads(given or "{}") if isinstance(given, str | None) else given
+    except ValueError:
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and not fault(value) else None
 
 
 def _steps(ground_truth: list[Any]) -> Iterator[Step]:

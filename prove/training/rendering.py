@@ -8,7 +8,8 @@ import json
 import re
 from typing import Any
 
-from prove.episode import Reply, ToolCall
+from prove.episode import Reply, ToolCall, legible
+from prove.strict_json import loads
 
 #: Stands for an assistant's reply while what follows it is rendered. No template changes it, and no user says it.
 _REPLY = "\u241freply\u241f"
@@ -59,13 +60,13 @@ def read_reply(text: str) -> Reply:
     repaired or coerced, so that training is as strict as any evaluation.
     """
     calls = [_read_call(m[1].strip(), closed=bool(m[2])) for m in _CALL.finditer(text)]
-    return Reply(_CALL.sub("", text).strip(), calls)
+    return legible(Reply(_CALL.sub("", text).strip(), calls))
 
 
 def _read_call(text: str, closed: bool) -> ToolCall:
     try:
-        call = json.loads(text)
-    except (ValueError, RecursionError):
+        call = loads(text)
+    except ValueError:
         return ToolCall("", text)
     if not (closed and isinstance(call, dict) and isinstance(call.get("name"), str)):
         return ToolCall("", text)
@@ -74,5 +75,6 @@ def _read_call(text: str, closed: bool) -> ToolCall:
 
 def write_reply(reply: Reply) -> str:
     """A reply as text, the inverse of `read_reply`."""
+    reply = legible(reply)
     calls = (json.dumps({"name": c.name, "arguments": c.arguments}, ensure_ascii=False) for c in reply.calls)
     return "\n".join([*([reply.content] if reply.content else []), *(f"<tool_call>\n{c}\n</tool_call>" for c in calls)])

@@ -103,6 +103,20 @@ def test_ended_sessions_leave_no_process_and_no_folder(library):
     assert (psutil.pid_exists(pid), Path(folder).exists()) == (False, False)
 
 
+@pytest.mark.parametrize("kind", ["\ud83d", {"\udc00": 1}, float("nan")])
+def test_arguments_that_are_no_json_are_refused_and_the_connection_lives(library, kind):
+    with library.open() as session:
+        assert session.call("add_member", {"member_name": kind, "level": "full"}).code == "invalid_argument"
+        assert session.call("list_members", {}).value == {"members": []}
+
+
+@pytest.mark.parametrize("text", ['{"half": "\\ud83d"}', '{"x": NaN}', "[" * 5000 + "]" * 5000])
+def test_a_result_that_looks_like_json_and_is_none_is_a_text(library, text, tmp_path):
+    (tmp_path / "note.txt").write_text(text)
+    with library.open() as session:
+        assert session.call("read_note", {"path": f"{tmp_path}/note.txt"}).value == text
+
+
 def test_a_server_that_dies_in_a_call_is_no_refusal():
     stopped = pytest.raises(RunError, match="library stopped answering in lend")
     with Adopted([*LIBRARY, "vanish"]) as server, server.open() as session, stopped:

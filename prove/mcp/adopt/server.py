@@ -20,6 +20,7 @@ from mcp.shared.exceptions import MCPError
 from prove.run import RunError
 from prove.servers.errors import did_you_mean
 from prove.servers.session import Result, refusal
+from prove.strict_json import fault, loads
 
 FOLDER = "{folder}"  # in a command or an argument: the session's own folder
 SECONDS = 30.0  # how long an answer may take
@@ -57,6 +58,8 @@ class ForeignSession:
         """Run one tool. What the server refuses is a `Result`; raises `RunError` where it answers no more."""
         if name not in self.tools:
             return refusal("not_found", f"there is no tool {name!r}{did_you_mean(str(name), sorted(self.tools))}")
+        if why := fault(arguments):  # the SDK's client would fall over it, with all that is under way
+            return refusal("invalid_argument", f"the arguments are no JSON: {why}")
         try:
             result = self._portal.call(self._client.call_tool, name, self._inside(arguments))
         except MCPError as error:
@@ -76,7 +79,7 @@ class ForeignSession:
         if data is not None:
             return ForeignResult(not result.is_error, text, data=json.loads(self._outside(json.dumps(data))))
         try:
-            return ForeignResult(not result.is_error, text, data=json.loads(text))
+            return ForeignResult(not result.is_error, text, data=loads(text))
         except ValueError:
             return ForeignResult(not result.is_error, text, data=text)
 
