@@ -1,7 +1,8 @@
 """From our tools to the SDK's low-level server. Schemas, validation, order and error texts stay ours."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import wraps
 from typing import Any
 
 import mcp_types as types
@@ -11,11 +12,13 @@ from mcp.shared.exceptions import MCPError
 
 import prove
 from prove.mcp.sessions import Face
+from prove.servers.decoding import quoted
 from prove.servers.schema import fields_of, is_secret
 from prove.servers.session import Result
 from prove.servers.tools import Tool
 
 log = logging.getLogger(__name__)
+Handler = Callable[[Any, Any], Awaitable[Any]]
 
 
 def _now(face: Face) -> str:
@@ -56,17 +59,15 @@ def adapt(name: str, summary: str, face_of: Callable[[Any], Face]) -> Server[Any
     that goes away in the middle leaves either the whole call or nothing.
     """
 
+    @_contained
     async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[describe(listed, tool) for listed, (_, tool) in tools_of(face_of(context)).items()])
 
+    @_contained
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        try:
-            return as_mcp(face_of(context).call(params.name, params.arguments or {}))
-        except Exception:
-            # a bug, not a refusal: loud here, and nothing of it outside
-            log.exception("%s crashed", params.name)
-            raise MCPError(types.INTERNAL_ERROR, "the tool crashed; the server's log says why") from None
+        return as_mcp(face_of(context).call(params.name, params.arguments or {}))
 
+    @_contained
     async def list_resources(context: Any, params: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(
             resources=[
@@ -75,10 +76,12 @@ def adapt(name: str, summary: str, face_of: Callable[[Any], Face]) -> Server[Any
             ]
         )
 
+    @_contained
     async def read_resource(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         if uri not in RESOURCES:
-            raise MCPError(types.INVALID_PARAMS, f"there is no resource {uri}; there are: {', '.join(RESOURCES)}", {"uri": uri})
+            known = ", ".join(RESOURCES)
+            raise MCPError(types.INVALID_PARAMS, f"there is no resource {quoted(uri)}; there are: {known}", {"uri": uri[:200]})
         _, _, kind, read = RESOURCES[uri]
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=kind, text=read(face_of(context)))])
 
@@ -94,6 +97,22 @@ def adapt(name: str, summary: str, face_of: Callable[[Any], Face]) -> Server[Any
     # no schema of ours takes an argument from a header; unless told so, the SDK lists all tools before each call over HTTP
     server.get_tool_input_schema = lambda tool: None
     return server
+
+
+def _contained(handler: Handler) -> Handler:
+    """A handler whose crash, a bug and no refusal, is loud here, and nothing of it gets outside."""
+
+    @wraps(handler)
+    async def contained(context: Any, params: Any) -> Any:
+        try:
+            return await handler(context, params)
+        except MCPError:
+            raise
+        except Exception:
+            log.exception("%s crashed: %s", handler.__name__, getattr(params, "name", None) or getattr(params, "uri", ""))
+            raise MCPError(types.INTERNAL_ERROR, "the server crashed; its log says why") from None
+
+    return contained
 
 
 def tools_of(face: Face) -> dict[str, tuple[str, Tool]]:

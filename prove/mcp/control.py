@@ -1,7 +1,8 @@
 """The control endpoint: sessions made, reset, forked, moved in time and ended, and many calls in one request.
 
 This is ours, not MCP, and never listed as a tool. Each request carries `Authorization: Bearer <control token>`; bodies and
-answers are JSON; an error is `{"error": "..."}` with status 400, 401, 404, or 503 where there are too many sessions.
+answers are JSON; an error is `{"error": "..."}` with status 400, 401, 404, 413 for a body that is too large, 500 for a bug of ours, or
+503 where there are too many sessions. Whatever failed has changed nothing.
 
     POST   /control/sessions          {"servers": ["banking"], "seed": 0, "only": null}  -> 201, a session
     GET    /control/sessions/{token}                                                     -> the session
@@ -21,6 +22,7 @@ so that neither can be taken for a refusal.
 
 import logging
 from collections.abc import Awaitable, Callable, Collection
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -30,9 +32,12 @@ from starlette.routing import Route
 
 from prove.mcp.guard import Refused, bears
 from prove.mcp.sessions import Full, Served, Sessions
+from prove.servers.decoding import quoted
+from prove.strict_json import nests_deeper_than
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+END = datetime(2200, 1, 1, tzinfo=UTC)  # of the years that tools take
 
 
 class Open(msgspec.Struct, forbid_unknown_fields=True):
@@ -86,19 +91,22 @@ class Control:
                     raise Refused(401, "the control token is missing or wrong")
                 return await act(request)
             except Refused as refused:
-                return refused.response()
+                return refused.response(path)
+            except Exception:
+                log.exception("%s %s crashed", method, path)
+                return Refused(500, "the server failed; its log says why").response(path)
 
         return Route(path, guarded, methods=[method])
 
     async def open(self, request: Request) -> Response:
-        wanted = _read(request, Open)
+        wanted = self._read(request, Open)
         unknown = [s for s in wanted.servers if s not in self.servers]
         if unknown:
-            raise Refused(400, f"there is no server {unknown[0]!r} here; there are: {', '.join(self.servers)}")
+            raise Refused(400, f"there is no server {quoted(unknown[0])} here; there are: {', '.join(self.servers)}")
         served = Served.fresh(wanted.servers, wanted.seed, wanted.only, self.sessions.limits)
         missing = sorted(set(wanted.only or ()) - served.session.tools.keys())
         if missing:
-            raise Refused(400, f"only: there is no tool {missing[0]!r} in {', '.join(wanted.servers)}")
+            raise Refused(400, f"only: there is no tool {quoted(missing[0])} in {', '.join(served.session.servers)}")
         return self._made(served)
 
     async def show(self, request: Request) -> Response:
@@ -113,9 +121,16 @@ class Control:
         return self._made(self._find(request).fork())
 
     async def advance(self, request: Request) -> Response:
-        served, time = self._find(request), _read(request, Advance)
-        served.session.advance(minutes=time.minutes)
-        return _reply(_shown(served))
+        served, minutes = self._find(request), self._read(request, Advance).minutes
+        session, before = served.session, served.session.snapshot()
+        if session.clock.now > END - timedelta(minutes=minutes):
+            raise Refused(400, f"minutes: the session's time ends at {END:%Y-%m-%d}")
+        try:
+            session.advance(minutes=minutes)
+            return _reply(_shown(served))
+        except BaseException:
+            session.restore(before)
+            raise
 
     async def end(self, request: Request) -> Response:
         if not self.sessions.end(request.path_params["token"]):
@@ -123,7 +138,7 @@ class Control:
         return Response(status_code=204)
 
     async def batch(self, request: Request) -> Response:
-        calls = _read(request, Batch).calls
+        calls = self._read(request, Batch).calls
         if len(calls) > self.sessions.limits.batch:
             raise Refused(400, f"{len(calls)} calls in one batch: at most {self.sessions.limits.batch}")
         return _reply({"results": [self._answer(call) for call in calls]})
@@ -139,6 +154,17 @@ class Control:
             return Answer(None, "", "crashed")
         return Answer(result.ok, result.text, result.code)
 
+    def _read(self, request: Request, shape: type[T]) -> T:
+        body, depth = request.scope["prove.body"], self.sessions.limits.depth
+        if nests_deeper_than(depth, body):
+            raise Refused(400, f"the body nests deeper than {depth} levels")
+        try:
+            return msgspec.json.decode(body, type=shape)
+        except msgspec.ValidationError as error:  # says what in the client's own words is wrong, and where
+            raise Refused(400, f"{error}") from None
+        except msgspec.DecodeError as error:
+            raise Refused(400, f"the body is not JSON: {error}") from None
+
     def _find(self, request: Request) -> Served:
         served = self.sessions.find(request.path_params["token"])
         if served is None:
@@ -146,19 +172,13 @@ class Control:
         return served
 
     def _made(self, served: Served) -> Response:
+        description = _shown(served)  # first: a session that cannot be described is none
         try:
             token = self.sessions.add(served)
         except Full:
             raise Refused(503, f"there are {len(self.sessions)} sessions already: end some") from None
         urls = {server: f"/s/{token}/{server}/mcp" for server in served.faces}
-        return _reply({"token": token, "urls": urls, **_shown(served)}, 201)
-
-
-def _read(request: Request, shape: type[T]) -> T:
-    try:
-        return msgspec.json.decode(request.scope["prove.body"], type=shape)
-    except msgspec.DecodeError as error:  # says what in the client's own words is wrong, and where
-        raise Refused(400, f"{error}") from None
+        return _reply({"token": token, "urls": urls, **description}, 201)
 
 
 def _shown(served: Served) -> dict[str, Any]:

@@ -4,29 +4,28 @@ import asyncio
 import hmac
 import re
 from collections.abc import Collection
-from itertools import accumulate
 from urllib.parse import urlsplit
 
+import mcp_types as types
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from prove.mcp.message import error, too_large
 from prove.mcp.sessions import Limits
 
-_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)  # possessive: linear in time, also for a string that never ends
-_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
-_OTHER = bytes(byte for byte in range(256) if byte not in _STEP)
+CONTROL = "/control/"
 
 
 class Guard:
-    """Checks Host, Origin and, where one is set, the bearer token; reads the body, bounded in size, time and depth.
+    """Checks Host, Origin and, where one is set, the bearer token; reads the body, bounded in size and time.
 
     The body is then in the scope as `prove.body`. `hosts` are the names under which this server answers. There is no way to
     switch that check off: a page in somebody's browser can reach a loopback port, and only these two headers tell.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str], limits: Limits, bearer: str = "") -> None:
-        self.app, self.hosts, self.limits, self.bearer = app, frozenset(hosts), limits, bearer
+        self.app, self.hosts, self.limits, self.bearer = app, frozenset(map(str.lower, hosts)), limits, bearer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -37,7 +36,7 @@ class Guard:
             self._check_headers(request)
             body = await self._body(request)
         except Refused as refused:
-            await refused.response()(scope, receive, send)
+            await refused.response(scope["path"])(scope, receive, send)
         except ClientDisconnect:
             pass  # nobody is there to be told
         else:
@@ -50,24 +49,22 @@ class Guard:
             raise Refused(421, "this server does not answer under that Host")
         if "origin" in headers and _hostname(headers["origin"]) not in self.hosts:
             raise Refused(403, "this server does not answer pages of that Origin")
-        if self.bearer and not request.url.path.startswith("/control/") and not bears(request, self.bearer):
+        if self.bearer and not request.scope["path"].startswith(CONTROL) and not bears(request, self.bearer):
             raise Refused(401, "the bearer token is missing or wrong")
 
     async def _body(self, request: Request) -> bytes:
-        """The whole body. Raises Refused for one that is too large, too slow or too deep, before it becomes objects."""
+        """The whole body. Raises Refused for one that is too large or too slow."""
         limits, body = self.limits, bytearray()
         if int(request.headers.get("content-length", "0")) > limits.body_bytes:  # a number: HTTP parsers let nothing else pass
-            raise Refused(413, f"the body is larger than {limits.body_bytes} bytes")
+            raise Refused(413, f"{too_large(limits)}")
         try:
             async with asyncio.timeout(limits.body_seconds):
                 async for chunk in request.stream():
                     body += chunk
                     if len(body) > limits.body_bytes:
-                        raise Refused(413, f"the body is larger than {limits.body_bytes} bytes")
+                        raise Refused(413, f"{too_large(limits)}")
         except TimeoutError:
             raise Refused(408, f"the body did not arrive within {limits.body_seconds:g} seconds") from None
-        if nests_deeper_than(limits.depth, bytes(body)):
-            raise Refused(400, f"the body nests deeper than {limits.depth} levels")
         return bytes(body)
 
 
@@ -78,8 +75,10 @@ class Refused(Exception):
         super().__init__(message)
         self.status, self.message = status, message
 
-    def response(self) -> Response:
-        return JSONResponse({"error": self.message}, self.status)
+    def response(self, path: str) -> Response:
+        """As the control endpoint answers on its paths, as JSON-RPC on all others."""
+        ours = path.startswith(CONTROL)
+        return JSONResponse({"error": self.message} if ours else error(types.INVALID_REQUEST, self.message), self.status)
 
 
 def bears(request: Request, token: str) -> bool:
@@ -87,12 +86,10 @@ def bears(request: Request, token: str) -> bool:
     return hmac.compare_digest(request.headers.get("authorization", "").encode(), f"Bearer {token}".encode())
 
 
-def nests_deeper_than(depth: int, text: bytes) -> bool:
-    """Whether JSON text opens more than `depth` brackets inside each other, without parsing it."""
-    if text.count(b"[") + text.count(b"{") <= depth:
-        return False
-    brackets = _STRING.sub(b"", text).translate(None, _OTHER)
-    return any(level > depth for level in accumulate(map(_STEP.__getitem__, brackets)))
+def origins(hosts: Collection[str]) -> str:
+    """A pattern of the Origins that `_check_headers` lets in: pages of these hosts, whatever their port."""
+    names = "|".join(re.escape(f"[{host}]" if ":" in host else host) for host in map(str.lower, hosts))
+    return rf"https?://({names})(:\d+)?"
 
 
 def _hostname(url: str) -> str | None:

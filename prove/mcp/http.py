@@ -12,15 +12,14 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import Any, Literal
 
 import mcp_types as types
-import msgspec
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -28,20 +27,14 @@ from starlette.types import Message, Receive, Scope, Send
 
 from prove.mcp.adapter import adapt
 from prove.mcp.control import Control
-from prove.mcp.guard import Guard
+from prove.mcp.guard import Guard, origins
+from prove.mcp.message import Unreadable, error, read
 from prove.mcp.sessions import Limits, Sessions
 from prove.servers.catalog import load
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-
-class Envelope(msgspec.Struct):
-    """A JSON-RPC request or notification, the only messages that a client sends."""
-
-    jsonrpc: Literal["2.0"]
-    method: str
-    id: str | int | msgspec.UnsetType = msgspec.UNSET
-    params: dict[str, Any] | None = None
+METHODS = ("GET", "POST", "DELETE")
+EXPOSED = ("Mcp-Session-Id",)
 
 
 class Door:
@@ -56,17 +49,19 @@ class Door:
         request = Request(scope, receive)
         served, server = self.sessions.find(request.path_params["token"]), request.path_params["server"]
         if served is None or server not in served.faces or not self._belongs(request):
-            answer: Response | Envelope = error(404, types.INVALID_REQUEST, "there is no such session")
-        elif request.method != "POST":
-            answer = Response(status_code=405, headers={"Allow": "POST"})  # no stream to GET, nothing to DELETE
-        else:
-            answer = envelope(scope["prove.body"])
-        if isinstance(answer, Response):
-            await answer(scope, receive, send)
+            await _no_session()(scope, receive, send)
             return
-        if answer.method == "initialize":
+        if request.method != "POST":  # no stream to GET, nothing to DELETE
+            await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
+            return
+        try:
+            message = read(scope["prove.body"], self.sessions.limits)
+        except Unreadable as unreadable:
+            await JSONResponse(unreadable.answer, 400)(scope, receive, send)
+            return
+        if message.method == "initialize":
             send = _giving(send, self._id_of(request))
-        scope["prove.face"] = served.faces[server]  # type: ignore[union-attr]
+        scope["prove.face"] = served.faces[server]
         await self.managers[server].handle_request(scope, receive, send)
 
     def _id_of(self, request: Request) -> str:
@@ -76,19 +71,6 @@ class Door:
     def _belongs(self, request: Request) -> bool:
         given = request.headers.get("mcp-session-id")
         return given is None or hmac.compare_digest(given.encode(), self._id_of(request).encode())
-
-
-def envelope(body: bytes) -> Envelope | Response:
-    """The message in a body, or the answer to one that is no message, in words of ours.
-
-    Stricter than the SDK, which takes NaN, Infinity and half of a surrogate pair for JSON.
-    """
-    try:
-        return msgspec.json.decode(body, type=Envelope)
-    except msgspec.ValidationError:
-        return error(400, types.INVALID_REQUEST, "the body must be one JSON-RPC request or notification")
-    except msgspec.DecodeError:
-        return error(400, types.PARSE_ERROR, "the body is not JSON")
 
 
 def _giving(send: Send, session_id: str) -> Send:
@@ -102,8 +84,8 @@ def _giving(send: Send, session_id: str) -> Send:
     return giving
 
 
-def error(status: int, code: int, message: str) -> Response:
-    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}, status)
+def _no_session() -> Response:
+    return JSONResponse(error(types.INVALID_REQUEST, "there is no such session"), 404)
 
 
 def _manager(name: str, limits: Limits) -> StreamableHTTPSessionManager:
@@ -135,7 +117,13 @@ def application(
 
     app = Starlette(
         routes=[Route("/s/{token}/{server}/mcp", door), *Control(sessions, servers, control_token).routes],
-        middleware=[Middleware(Guard, hosts=hosts, limits=limits, bearer=bearer)],
+        middleware=[
+            # outermost, so that a page which may come in can read a refusal too; what it lets pass is checked all the same
+            Middleware(
+                CORSMiddleware, allow_origin_regex=origins(hosts), allow_methods=METHODS, allow_headers=["*"], expose_headers=EXPOSED
+            ),
+            Middleware(Guard, hosts=hosts, limits=limits, bearer=bearer),
+        ],
         lifespan=lifespan,
     )
     app.state.sessions = sessions

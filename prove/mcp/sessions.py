@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from prove.servers.session import Result, Session, Snapshot, refusal
+from prove.strict_json import DEPTH
 
 TOKEN_BYTES = 24  # 192 bits; the protocol's advice for handles without authentication is 128
 
@@ -24,7 +25,7 @@ class Limits(msgspec.Struct, frozen=True):
     batch: int = 1000  # calls in one request of the control endpoint
     body_bytes: int = 4 * 1024 * 1024  # of one request
     body_seconds: float = 30.0  # in which a request's body must have arrived
-    depth: int = 32  # how deep the JSON of a request may nest
+    depth: int = DEPTH  # how deep the JSON of a request may nest
 
 
 class Full(Exception):

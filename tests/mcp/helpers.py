@@ -34,8 +34,8 @@ class Web(httpx.Client):
         self.key = {"Authorization": f"Bearer {token}"}
 
 
-def command(*words, **pipes):
-    return subprocess.Popen([sys.executable, "-c", "from prove.cli import main; main()", *words], text=True, **pipes)
+def command(*words, text=True, **pipes):
+    return subprocess.Popen([sys.executable, "-c", "from prove.cli import main; main()", *words], text=text, **pipes)
 
 
 @contextlib.contextmanager
@@ -79,7 +79,8 @@ def message(method="tools/call", number=1, **params):
 def headers_of(body, era=MODERN):
     """The era's headers, with the routing headers that the modern one asks for."""
     params = body["params"]
-    return era | {"Mcp-Method": body["method"]} | ({"Mcp-Name": params["name"]} if "name" in params else {})
+    named = params.get("name") or params.get("uri")
+    return era | {"Mcp-Method": body["method"]} | ({"Mcp-Name": named} if named else {})
 
 
 def post(web, url, body, **headers):

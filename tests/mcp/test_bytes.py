@@ -86,7 +86,7 @@ def test_an_unknown_resource_says_which_there_are():
     async def read():
         face = Served.fresh("banking").whole
         async with Client(adapt("banking", "", lambda context: face)) as client:
-            with pytest.raises(MCPError, match="there is no resource prove://balance; there are: prove://now"):
+            with pytest.raises(MCPError, match="there is no resource 'prove://balance'; there are: prove://now"):
                 await client.read_resource("prove://balance")
 
     anyio.run(read)

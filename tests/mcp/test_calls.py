@@ -51,7 +51,7 @@ def test_a_crash_in_a_tool_is_an_error_that_tells_nothing_of_the_inside(era, cap
             return crash.value.error
 
     error = anyio.run(call)
-    assert (error.message, error.data) == ("the tool crashed; the server's log says why", None)
+    assert (error.message, error.data) == ("the server crashed; its log says why", None)
     assert "a line of the inside" in caplog.text
 
 

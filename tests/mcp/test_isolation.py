@@ -1,6 +1,8 @@
 """Sessions share a server and nothing else, however many there are and however they are used at once."""
 
 import gc
+import json
+import re
 import subprocess
 import sys
 import weakref
@@ -10,7 +12,11 @@ import anyio
 import pytest
 from mcp import Client
 
-from .helpers import ERAS, LEGACY, MODERN, TRANSFER, balances, control, headers_of, message, opened, post, serving, shown, walk
+from prove.servers.session import Session
+
+from .helpers import ERAS, LEGACY, MODERN, TRANSFER, balances, control, headers_of, message, opened, post, raw, serving, shown, walk
+
+CONNECTIONS = 512
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -49,6 +55,47 @@ def test_what_one_session_does_no_other_sees_and_a_fork_goes_its_own_way(web):
     assert control(web, one, "reset").json()["digest"] == start
     assert shown(web, fork)["digest"] == moved
     assert control(web, fork, "reset").json()["digest"] == start
+
+
+def test_the_tools_and_the_state_are_the_same_after_a_hundred_resets(web):
+    there = opened(web)
+    listed = post(web, there["urls"]["banking"], message("tools/list")).content
+    for _ in range(100):
+        post(web, there["urls"]["banking"], message(name="transfer_between_accounts", arguments=TRANSFER))
+        assert control(web, there, "reset").json()["digest"] == there["digest"]
+    assert post(web, there["urls"]["banking"], message("tools/list")).content == listed
+
+
+def test_five_hundred_connections_at_once_get_the_same_bytes(web):
+    there = opened(web)
+    request = raw(there["urls"]["banking"], message(name="list_accounts", arguments={}))
+
+    async def asked():
+        line = await anyio.connect_tcp(web.base_url.host, web.base_url.port)
+        async with line:
+            connected.append(1)
+            while len(connected) < CONNECTIONS:  # all of them, before the first asks
+                await anyio.sleep(0.01)
+            await line.send(request)
+            answer = b""
+            while b"\r\n\r\n" not in answer or len(answer.split(b"\r\n\r\n", 1)[1]) < length_in(answer):
+                answer += await line.receive()
+            bodies.append(answer.split(b"\r\n\r\n", 1)[1])
+
+    async def all_at_once():
+        async with anyio.create_task_group() as group:
+            for _ in range(CONNECTIONS):
+                group.start_soon(asked)
+
+    connected, bodies = [], []
+    anyio.run(all_at_once)
+    assert len(bodies) == CONNECTIONS
+    assert len(set(bodies)) == 1
+    assert json.loads(bodies[0])["result"]["content"][0]["text"] == Session.open("banking", 0).call("list_accounts", {}).text
+
+
+def length_in(answer):
+    return int(re.search(rb"content-length: (\d+)", answer)[1])
 
 
 def test_a_reset_turns_the_clock_back_too(web):
