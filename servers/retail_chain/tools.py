@@ -146,7 +146,7 @@ class RetailChain(Server):
 
     def due(self) -> Moment:
         """When the next reservation runs out, goods arrive or are sold, or a month begins."""
-        moments = [*(r.until for r in self.reservations.where(status="held")), *(evening(d.day) for d in self.demands)]
+        moments = [*(r.until for r in self.reservations.where(status="held")), evening(min(d.day for d in self.demands))]
         days = [t.arrives for t in self.transfers.where(status="in_transit")]
         days += [o.expected for o in self.purchase_orders.where(status="ordered")]
         return min([*moments, *map(midnight, [*days, next_month(self._month())])])
@@ -166,7 +166,8 @@ class RetailChain(Server):
             if not self.stores.get(order.store_id).managed:
                 self._receive(delivered, order.quantity)
 
-        for demand in [d for d in self.demands if evening(d.day) <= self.now]:
+        closed = self.today if self.now.time() >= CLOSING else self.today - timedelta(days=1)  # the last day whose tills are
+        for demand in [d for d in self.demands if d.day <= closed]:
             self._sell(demand)
 
     # --- what happens in a store, whoever looks after it
