@@ -17,6 +17,7 @@ from typing import Any
 
 from prove.rewards.messages import Wrong, expect, is_error, part
 from prove.rewards.trajectory import Call, Step, Trajectory
+from prove.strict_json import fault, loads
 
 #: The file of each class's tools, and BFCL's names of types that JSON Schema has other names for.
 _DOCS = {
@@ -82,10 +83,10 @@ def _step(step: Any, where: str, schemas: dict[str, Any]) -> list[tuple[str, dic
 
 def _object(given: Any) -> dict[str, Any] | None:
     try:
-        value = json.loads(given or "{}") if isinstance(given, str) else given
-    except (ValueError, RecursionError):
+        value = loads(given or "{}") if isinstance(given, str) else given
+    except ValueError:
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and not fault(value) else None
 
 
 def _written(text: str, schemas: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -5,9 +5,9 @@ A type says its form in its schema, so that whoever holds the schema alone (a re
 - `x-normal: words` (a search): case and the order of words are ignored
 - `x-normal: caseless` (an address, a town): case is ignored
 - `x-normal: set` (recipients, labels): a list in which neither order nor repetition says anything
-- `x-normal: exact` (a file's text): every character counts, white space too
+- `x-normal: exact` (a file's text, a PIN): every character counts, white space too
 - `date-time`: the instant, whatever its offset
-- `pattern`, `enum`, `password`, `date`: spelled as the schema says, and no other way
+- `pattern`, `enum`, `date`: spelled as the schema says, and no other way
 - any other string: stripped, in Unicode's composed form (NFC); blank is no text
 - numbers: by value, so that 5.0 is 5 and -0.0 is 0
 """

@@ -14,7 +14,7 @@ from msgspec import Meta
 T = TypeVar("T")
 
 #: A PIN, a password, a token: `Secret[str]`. Whoever uses one must have been told it, and no refusal shows it.
-Secret = Annotated[T, Meta(extra={"secret": True}, extra_json_schema={"format": "password"})]
+Secret = Annotated[T, Meta(extra={"secret": True}, extra_json_schema={"writeOnly": True, "x-normal": "exact"})]
 #: A text of which every character counts, white space too: what a file holds.
 Exact = Annotated[T, Meta(extra_json_schema={"x-normal": "exact"})]
 #: A text in which case says nothing. It is kept in small letters.
