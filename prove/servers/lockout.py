@@ -23,4 +23,5 @@ def check_secret(holders: Table[Any], right: bool, now: datetime, name: str) -> 
         return
     wrong = holder.wrong_tries % WRONG_TRIES + 1
     holders.update(key, wrong_tries=wrong, locked_until=now + LOCKED_FOR if wrong == WRONG_TRIES else None)
-    raise Strike("permission_denied", f"the {name} is wrong, {wrong} of {WRONG_TRIES} that lock it: ask for it again")
+    advice = "it is locked for a day now: wait" if wrong == WRONG_TRIES else "ask for it again"
+    raise Strike("permission_denied", f"the {name} is wrong, {wrong} of {WRONG_TRIES} that lock it: {advice}")
