@@ -6,7 +6,10 @@ from itertools import pairwise
 
 from .driving import is_dark, metres_between, since_then
 from .records import Car, Motion
-from .tools import BAYS, WINDOWS_SHUT_ABOVE, Vehicle
+from .tools import BAYS, INSPECTION_KM, WINDOWS_SHUT_ABOVE, Vehicle
+
+TOWN_M = 10_000  # from one end of a town to the other, by road
+KM_A_DAY = 140 * 24  # more than a car can drive
 
 
 def invariants(vehicle: Vehicle) -> Iterator[str]:
@@ -23,10 +26,14 @@ def invariants(vehicle: Vehicle) -> Iterator[str]:
     for way in vehicle.ways:
         if way.place_id not in vehicle.places or way.remaining_m < 0:
             yield f"guidance leads nowhere: {way.place_id}"
-    bays = Counter((a.service_center_id, a.day) for a in vehicle.appointments)
+    bays = Counter((center, day) for center, day, _ in {(a.service_center_id, a.day, a.plate) for a in vehicle.appointments})
     for (center, day), cars in bays.items():
         if cars > BAYS:
             yield f"{center} has {cars} cars on {day}"
+    visits = {(a.service_center_id, a.day) for a in vehicle.appointments.where(plate=car.plate) if a.status == "booked"}
+    for day, centers in Counter(day for _, day in visits).items():
+        if centers > 1:
+            yield f"the car is booked in at {centers} service centers on {day}"
     for appointment in vehicle.appointments:
         if appointment.service not in vehicle.service_centers.get(appointment.service_center_id).services:
             yield f"{appointment.appointment_id} is for a job that its service center does not do"
@@ -85,7 +92,14 @@ def past(vehicle: Vehicle) -> Iterator[str]:
         yield f"the last trip ended at {trips[-1].place_id}, and the car stands at {motion.place_id}"
     if car.inspection_due_km > motion.odometer_m // 1000 + 30_000:
         yield "the next inspection is further off than one ever is"
+    for here, there in pairwise(sorted(vehicle.places, key=lambda p: p.town)):
+        if here.town == there.town and metres_between(here, there) > TOWN_M:
+            yield f"{here.place_id} and {there.place_id} are both in {here.town}, and far apart"
     for appointment in vehicle.appointments:
+        if appointment.status == "done" and appointment.service == "inspection" and appointment.plate == car.plate:
+            since = car.inspection_due_km - INSPECTION_KM
+            if since < motion.odometer_m // 1000 - KM_A_DAY * max(1, (vehicle.today - appointment.day).days):
+                yield f"{appointment.appointment_id} was an inspection, and the next one does not count from it"
         if appointment.day.weekday() == 6:
             yield f"{appointment.appointment_id} is on a Sunday"
         if appointment.status != "booked" and appointment.day > vehicle.today:

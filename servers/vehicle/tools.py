@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from msgspec.structs import asdict
 
-from prove.servers import Day, Limit, Offset, Page, Query, Server, given, matches, newest, page, read, require, table, write
+from prove.servers import Day, Limit, Offset, Page, Query, Server, ToolError, given, matches, newest, page, read, require, table, write
 
 from .driving import (
     GUESSED_SPEED, heading_to, is_dark, metres_between, next_event, nightfall_after, range_m, since_then, time_for,
@@ -199,8 +199,12 @@ class Vehicle(Server):
         mine = next(iter(self.appointments.where(plate=plate, service=service, status="booked")), None)
         same = mine and (mine.service_center_id, mine.day) == (service_center_id, day)
         require(not same, "conflict", f"{service} is booked there for {day} already: choose another day to move it")
-        taken = self.appointments.where(service_center_id=service_center_id, day=day)
-        require(len(taken) < BAYS, "resource_exhausted", f"{center.name} is full on {day}: choose another day")
+        booked = self.appointments.where(day=day, status="booked")
+        for other in (a for a in booked if a.plate == plate and a.service != service and a.service_center_id != service_center_id):
+            there = f"the car is booked in at {other.service_center_id} on {day} ({other.service})"
+            raise ToolError("conflict", f"{there}, and stands at one place at 17:00: choose another day")
+        others = {a.plate for a in booked if a.service_center_id == service_center_id and a.plate != plate}
+        require(len(others) < BAYS, "resource_exhausted", f"{center.name} is full on {day}: choose another day")
         if mine:
             return self.appointments.update(mine.appointment_id, service_center_id=service_center_id, day=day)
         return self.appointments.add(Appointment(AppointmentId(self.appointments.mint()), service_center_id, plate, service, day))

@@ -10,6 +10,7 @@ from .records import Appointment, Car, Climate, Doors, Motion, Place, ServiceCen
 from .tools import Vehicle
 
 CENTER = (52.11, -0.93)  # latitude and longitude of where the car is at home
+TOWN_GRID = [(north, east) for north in (-2000, 2000) for east in (-4000, 0, 4000)]  # ten-thousandths of a degree: one town in each part
 TOWNS = (
     "Ashford", "Millbrook", "Cedar Falls", "Hartwell", "Linden", "Oakridge", "Port Avery",
     "Redmill", "Stanton", "Wexley", "Juniper Creek", "Fairhaven",
@@ -41,7 +42,7 @@ JOBS = ("oil_change", "tires", "brakes", "battery", "air_conditioning", "inspect
 
 def populate(vehicle: Vehicle, make: Maker) -> None:
     plate = f"{''.join(make.some('ABCDEFGHKLMNPRSTVWXYZ', 3))}-{make.digits(4)}"
-    towns = make.some(TOWNS, 6)
+    towns = {name: _centre(make, *part) for name, part in zip(make.some(TOWNS, 6), make.shuffled(TOWN_GRID), strict=True)}
     _places(vehicle, make, towns)
     _service_centers(vehicle, make, towns)
     _car(vehicle, make, plate)
@@ -50,26 +51,35 @@ def populate(vehicle: Vehicle, make: Maker) -> None:
     _today(vehicle, make)
 
 
-def _places(vehicle: Vehicle, make: Maker, towns: list[str]) -> None:
+Towns = dict[str, tuple[float, float]]  # where the middle of each is
+
+
+def _centre(make: Maker, north: int, east: int) -> tuple[float, float]:
+    off_north, off_east = north + make.between(-1000, 1000), east + make.between(-1000, 1000)
+    return CENTER[0] + off_north / 10_000, CENTER[1] + off_east / 10_000
+
+
+def _places(vehicle: Vehicle, make: Maker, towns: Towns) -> None:
     wanted = [(name, category, street) for name, (category, count) in CHAINS.items() for street in make.some(STREETS, count)]
     wanted += [(name, category, make.pick(STREETS)) for category, names in SINGLES.items() for name in names]
     people = [make.person() for _ in range(9)]
     namesake = f"{people[0].split()[0]} {make.faker.last_name()}"  # two people of one first name
     wanted += [(f"{person}'s home", "contact", make.pick(STREETS)) for person in (*people, namesake)]
     for name, category, street in wanted:
-        _place(vehicle, make, name, category, street, make.pick(towns))
+        _place(vehicle, make, name, category, street, *make.pick(list(towns.items())))
 
 
-def _place(vehicle: Vehicle, make: Maker, name: str, category: str, street: str, town: str) -> Place:
-    latitude = round(CENTER[0] + make.between(-4000, 4000) / 10_000, 4)
-    longitude = round(CENTER[1] + make.between(-6000, 6000) / 10_000, 4)
+def _place(vehicle: Vehicle, make: Maker, name: str, category: str, street: str, town: str, middle: tuple[float, float]) -> Place:
+    """A place in a town, at most three kilometres north, east, south or west of its middle."""
+    latitude = round(middle[0] + make.between(-250, 250) / 10_000, 4)
+    longitude = round(middle[1] + make.between(-400, 400) / 10_000, 4)
     return vehicle.places.add(Place(vehicle.places.mint(), name, category, street, town, latitude, longitude))
 
 
-def _service_centers(vehicle: Vehicle, make: Maker, towns: list[str]) -> None:
+def _service_centers(vehicle: Vehicle, make: Maker, towns: Towns) -> None:
     for number in range(12):
-        name, town = f"{make.person().split()[-1]} {WORKSHOPS[number % len(WORKSHOPS)]}", make.pick(towns)
-        place = _place(vehicle, make, name, "service_center", make.pick(STREETS), town)
+        name, town = f"{make.person().split()[-1]} {WORKSHOPS[number % len(WORKSHOPS)]}", make.pick(list(towns))
+        place = _place(vehicle, make, name, "service_center", make.pick(STREETS), town, towns[town])
         services = make.some(JOBS, make.between(3, 6))
         vehicle.service_centers.add(ServiceCenter(vehicle.service_centers.mint(), name, town, place.place_id, services))
 
@@ -109,7 +119,7 @@ def _appointments(vehicle: Vehicle, make: Maker, plate: str) -> None:
 
 
 def _book(vehicle: Vehicle, make: Maker, center: ServiceCenter, plate: str, day: date, status: str) -> None:
-    job = make.pick(center.services)
+    job = make.pick([j for j in center.services if status == "booked" or j != "inspection"])  # the last inspection was long ago
     vehicle.appointments.add(Appointment(vehicle.appointments.mint(), center.service_center_id, plate, job, day, status))
 
 
@@ -170,7 +180,7 @@ def _set_off(vehicle: Vehicle, goal: Place | None, speed: int) -> None:
 
 def _today(vehicle: Vehicle, make: Maker) -> None:
     """A parked car, one whose driver has just got in, one that idles, is about to leave, or is on the road, perhaps under guidance."""
-    doing = make.pick(("parked", "boarded", "boarded", "idling", "idling", "leaving", "driving", "driving"))
+    doing = make.pick(("parked", "boarded", "boarded", "idling", "leaving", "driving", "driving", "driving"))
     vehicle.live_until(make.start - timedelta(minutes=make.between(3, 20)))
     goal = make.pick([p for p in vehicle.places if metres_between(vehicle.motions.one(), p) > 30_000]) if make.chance(0.4) else None
     if doing == "driving":

@@ -1,6 +1,6 @@
 """The rules of a car, each on one example."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from itertools import pairwise
 from random import Random
 
@@ -8,6 +8,8 @@ import pytest
 
 from prove.servers.catalog import load
 from prove.servers.session import Session
+from servers.vehicle.driving import metres_between
+from servers.vehicle.records import Appointment
 
 
 class Garage:
@@ -147,12 +149,39 @@ def test_guidance_ends_where_it_leads(car):
 
 
 def test_a_full_workshop_takes_nobody_else(car):
-    center = next(c for c in car.server.service_centers if len(c.services) >= 3)
-    first, second, third = center.services[:3]
+    center = next(iter(car.server.service_centers))
     booking = {"service_center_id": center.service_center_id, "day": car.next_day(30)}
-    for job in (first, second):
-        assert car("book_service", **booking, service=job).ok
-    assert car("book_service", **booking, service=third).code == "resource_exhausted"
+    for plate in ("AAA-0001", "AAA-0002"):
+        day, new_id = date.fromisoformat(booking["day"]), car.server.appointments.mint()
+        car.server.appointments.add(Appointment(new_id, center.service_center_id, plate, center.services[0], day))
+    assert car("book_service", **booking, service=center.services[0]).code == "resource_exhausted"
+
+
+def test_one_car_takes_one_bay_however_much_is_done_to_it(car):
+    center = next(c for c in car.server.service_centers if len(c.services) >= 3)
+    booking = {"service_center_id": center.service_center_id, "day": car.next_day(30)}
+    assert all(car("book_service", **booking, service=job).ok for job in center.services)
+
+
+def test_a_car_is_not_booked_in_at_two_service_centers_on_one_day(car):
+    one = next(iter(car.server.service_centers))
+    job, other = next((j, c) for c in car.server.service_centers if c is not one for j in c.services if j != one.services[0])
+    day, first = car.next_day(30), {"service_center_id": one.service_center_id, "service": one.services[0]}
+    second = {"service_center_id": other.service_center_id, "service": job}
+    assert car("book_service", **first, day=day).ok
+    refused = car("book_service", **second, day=day)
+    assert refused.code == "conflict"
+    assert "choose another day" in refused.text
+    assert car("book_service", **second, day=car.next_day(33)).ok
+    assert car("book_service", **second, day=day).code == "conflict"
+
+
+@pytest.mark.parametrize("seed", range(700, 706))
+def test_towns_lie_apart_and_their_places_together(seed):
+    places = list(Session.open("vehicle", seed=seed).servers["vehicle"].places)
+    for one in places:
+        nearest = min((p for p in places if p is not one), key=lambda p: metres_between(one, p))
+        assert nearest.town == one.town
 
 
 def test_no_more_fuel_goes_in_than_there_is_room_for(car):
