@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from .records import LIFECYCLE, Activity, Deal, Lead
-from .tools import FREE_MAIL, GOES_COLD, Crm
+from .tools import GOES_COLD, Crm, is_free_mail
 
 
 def invariants(crm: Crm) -> Iterator[str]:
@@ -12,7 +12,7 @@ def invariants(crm: Crm) -> Iterator[str]:
     yield from (f"{count} contacts or leads have the address {email}" for email, count in Counter(people).items() if count > 1)
     domains = Counter(c.domain for c in crm.companies if c.domain)
     yield from (f"{count} companies have the domain {domain}" for domain, count in domains.items() if count > 1)
-    yield from (f"{domain} is taken for a company's own" for domain in domains if domain in FREE_MAIL)
+    yield from (f"{domain} is taken for a company's own" for domain in domains if is_free_mail(domain))
     for contact in crm.contacts:
         if contact.company_id and contact.company_id not in crm.companies:
             yield f"{contact.contact_id} is with a company that is not there"
@@ -21,6 +21,7 @@ def invariants(crm: Crm) -> Iterator[str]:
     for (company, name), count in Counter((d.company_id, d.name.casefold()) for d in crm.deals if d.open).items():
         if count > 1:
             yield f"{company} has {count} open deals called {name!r}"
+    yield from (f"{domain} begins like a page, not like an address" for domain in domains if domain.startswith("www."))
     for activity in crm.activities:
         yield from _wrong_with_activity(crm, activity)
 
@@ -45,6 +46,8 @@ def _wrong_with_activity(crm: Crm, activity: Activity) -> Iterator[str]:
     key = activity.activity_id
     if (activity.contact_id is None) == (activity.lead_id is None):
         yield f"{key} is with nobody, or with a contact and a lead"
+    if activity.lead_id and crm.leads.get(activity.lead_id).status == "converted":
+        yield f"{key} stayed with {activity.lead_id}, who is a contact by now"
     if activity.status != "open" and activity.day > crm.today:
         yield f"{key} is {activity.status} before it happened"
     if activity.status != "open" or activity.contact_id is None:

@@ -15,10 +15,12 @@ from .records import (
 USUAL_CYCLE = timedelta(days=30)  # from a converted lead to the expected close
 GOES_COLD = timedelta(days=90)  # for a lead with whom nothing happens
 LOOKS_BACK = timedelta(days=365)  # how long ago an activity may be that is logged now
-FREE_MAIL = (
-    "gmail.com", "googlemail.com", "outlook.com", "hotmail.com", "live.com", "yahoo.com", "icloud.com", "aol.com", "gmx.com", "gmx.de",
-    "web.de", "mail.com", "proton.me", "protonmail.com", "zoho.com",
-)  # fmt: skip
+FREE_MAIL = frozenset((
+    "gmail.com", "googlemail.com", "icloud.com", "me.com", "mac.com", "msn.com", "ymail.com", "rocketmail.com", "web.de", "t-online.de",
+    "freenet.de", "mail.com", "mail.ru", "email.com", "proton.me", "protonmail.com", "pm.me", "zoho.com", "fastmail.com", "hey.com",
+    "tutanota.com", "qq.com", "163.com", "126.com", "naver.com", "free.fr", "orange.fr", "laposte.net", "libero.it", "comcast.net",
+))  # fmt: skip
+FREE_MAIL_EVERYWHERE = frozenset(("aol", "gmx", "hotmail", "live", "outlook", "yahoo", "yandex"))  # yahoo.com, yahoo.co.uk, yahoo.fr
 
 
 class Crm(Server):
@@ -106,8 +108,9 @@ class Crm(Server):
     @write
     def create_company(self, name: CompanyName, industry: Industry, domain: WebDomain | None = None, city: City | None = None) -> Company:
         """Add a company that is not there yet under that name or domain."""
+        domain = domain and domain.removeprefix("www.")
         free = f"{domain} is a free mail provider and no company's own: give another domain, or leave it out"
-        require(domain not in FREE_MAIL, "invalid_argument", free)
+        require(not (domain and is_free_mail(domain)), "invalid_argument", free)
         self._check_new_company(name, domain)
         return self.companies.add(Company(self.companies.mint(), name, domain, industry, city))
 
@@ -142,6 +145,8 @@ class Crm(Server):
         contact = Contact(ContactId(self.contacts.mint()), lead.name, lead.email, company_id=company.company_id)
         deal = self._open_deal(self.contacts.add(contact), company.company_id, deal_name, amount, self.today + USUAL_CYCLE)
         converted = self.leads.update(lead_id, status="converted", contact_id=contact.contact_id)
+        for activity in self.activities.where(lead_id=lead_id):  # what happened with the lead has happened with the contact
+            self.activities.update(activity.activity_id, contact_id=contact.contact_id, lead_id=None)
         return Conversion(converted, self.contacts.get(contact.contact_id), company, deal)
 
     # --- deals
@@ -339,10 +344,16 @@ class Crm(Server):
         self.leads.update(lead.lead_id, status=status, touched=touched)
 
 
+def is_free_mail(domain: WebDomain) -> bool:
+    """Whether anybody can have an address there: a provider's domain, in whatever country."""
+    name, _, rest = domain.partition(".")
+    return domain in FREE_MAIL or (name in FREE_MAIL_EVERYWHERE and all(len(part) <= 3 for part in rest.split(".")))
+
+
 def _own_domain(email: EmailAddress) -> WebDomain | None:
     """The domain of an address, if it is a company's own."""
     domain = email.rpartition("@")[2]
-    return None if domain in FREE_MAIL else domain
+    return None if is_free_mail(domain) else domain
 
 
 def _folded(name: str) -> str:

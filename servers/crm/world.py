@@ -1,5 +1,7 @@
 """One representative's book of business: companies, contacts with a namesake, leads old and new, deals in every stage, tasks overdue."""
 
+from datetime import date, timedelta
+
 from prove.servers.maker import Maker
 
 from .records import LIFECYCLE, STAGES, Activity, Company, Contact, Deal, Lead, Representative
@@ -94,7 +96,8 @@ def _deals(crm: Crm, make: Maker, owners: list[str]) -> None:
         stage = make.pick((*STAGES[:-1], *STAGES[:-1], "won", "won", "lost"))
         closes = -make.between(3, 200) if stage in ("won", "lost") else make.between(-9, 75)  # a few open ones are overdue
         reason = make.pick(LOST) if stage == "lost" else None
-        deal = (name, contact.company_id, contact.contact_id, make.between(150_000, 9_000_000, 25_000), make.day(closes), make.pick(owners))
+        worth, day = make.between(150_000, 9_000_000, 25_000), _workday(make, closes)
+        deal = (name, contact.company_id, contact.contact_id, worth, day, make.pick(owners))
         crm.deals.add(Deal(crm.deals.mint(), *deal, stage, reason))
         reached = "customer" if stage == "won" else "opportunity"
         crm.contacts.update(contact.contact_id, lifecycle=max(contact.lifecycle, reached, key=LIFECYCLE.index))
@@ -108,12 +111,13 @@ def _activities(crm: Crm, make: Maker, owners: list[str]) -> None:
         days = [make.between(-240, -1) for _ in range(make.pick((0, 1, 2, 3, 4)))]
         plans = [] if contact.opted_out else [make.between(-4, 25) for _ in range(make.pick((0, 1, 1, 2)))]
         deal = deals.get(contact.contact_id)
-        for day, status in [*((d, "done") for d in days), *((d, "open") for d in plans)]:
+        for offset, status in [*((d, "done") for d in days), *((d, "open") for d in plans)]:
+            day = _workday(make, offset)
             kind = make.pick(tuple(TO_DO))
             subject, notes = (make.pick(TO_DO[kind]), "") if status == "open" else (make.pick(HAPPENED[kind]), make.pick(NOTES))
             # a closed deal has nothing left to do, and nothing happens for it after its close
-            about = deal and make.chance(0.6) and (deal.open or (status == "done" and make.day(day) <= deal.close_date))
-            who = (contact.contact_id, kind, subject, make.day(day), status, make.pick(owners), notes)
+            about = deal and make.chance(0.6) and (deal.open or (status == "done" and day <= deal.close_date))
+            who = (contact.contact_id, kind, subject, day, status, make.pick(owners), notes)
             told.append((*who, deal.deal_id if deal and about else None))
     for one in sorted(told, key=lambda t: (t[4] == "open", t[3])):
         crm.activities.add(Activity(crm.activities.mint(), *one))
@@ -128,7 +132,7 @@ def _leads(crm: Crm, make: Maker, owners: list[str]) -> None:
     for industry, company, domain in make.shuffled(places):
         name = make.person()
         status = make.pick(("new", "new", "new", "working", "working", "working", "unqualified"))
-        touched = make.day(-make.between(cold, cold + 90) if status == "unqualified" else -make.between(0, cold - 10))
+        touched = _workday(make, -make.between(cold, cold + 90) if status == "unqualified" else -make.between(0, cold - 10))
         lead = Lead(crm.leads.mint(), name, company, make.email(name, domain), industry, make.pick(SOURCES), touched, status)
         crm.leads.add(lead)
         if status == "working":
@@ -138,5 +142,11 @@ def _leads(crm: Crm, make: Maker, owners: list[str]) -> None:
     buyers = {d.contact_id for d in crm.deals}
     for contact in make.some([c for c in crm.contacts if c.contact_id in buyers], 4):
         employer = crm.companies.get(contact.company_id or "")
-        known = (contact.name, employer.name, contact.email, employer.industry, make.pick(SOURCES), make.day(-make.between(60, 250)))
+        known = (contact.name, employer.name, contact.email, employer.industry, make.pick(SOURCES), _workday(make, -make.between(60, 250)))
         crm.leads.add(Lead(crm.leads.mint(), *known, "converted", contact.contact_id))
+
+
+def _workday(make: Maker, offset: int) -> date:
+    """That many days from now, or the Friday before if that is a weekend: nobody sells to firms then."""
+    day = make.day(offset)
+    return day - timedelta(days=max(0, day.weekday() - 4))

@@ -375,3 +375,40 @@ def test_what_happened_too_long_ago_is_logged_from_the_day_on_that_the_refusal_n
 def test_a_company_that_is_not_there_is_not_found_where_it_filters_too(session):
     for tool in ("search_contacts", "list_deals"):
         assert session.call(tool, {"company_id": "COM-9"}).code == "not_found"
+
+
+# --- leads, domains and working days
+
+
+def test_what_happened_with_a_lead_is_found_with_the_contact_it_becomes(session):
+    lead = session.call("create_lead", FREE).value["lead_id"]
+    call = log(session, lead_id=lead).value["activity_id"]
+    contact = session.call("convert_lead", {"lead_id": lead, "deal_name": "Ovens", "amount": 90000}).value["contact"]["contact_id"]
+    assert [a["activity_id"] for a in session.call("list_activities", {"contact_id": contact}).value["items"]] == [call]
+    assert session.call("get_contact", {"contact_id": contact}).value["last_activity"] == ahead(session, 0)
+
+
+@pytest.mark.parametrize("provider", ["me.com", "msn.com", "yahoo.co.uk", "hotmail.fr", "outlook.de", "t-online.de"])
+def test_a_free_mail_provider_is_no_company_in_any_country(session, provider):
+    lead = session.call("create_lead", FREE | {"email": f"ola@{provider}"}).value["lead_id"]
+    company = session.call("convert_lead", {"lead_id": lead, "deal_name": "Ovens", "amount": 90000}).value["company"]
+    assert company["domain"] is None
+    assert session.call("create_company", COMPANY | {"domain": provider}).code == "invalid_argument"
+
+
+def test_a_domain_that_only_begins_like_a_providers_is_a_companys_own(session):
+    assert session.call("create_company", COMPANY | {"domain": "live.nation.example"}).value["domain"] == "live.nation.example"
+
+
+def test_the_www_of_a_page_is_no_part_of_a_companys_domain(session):
+    made = session.call("create_company", COMPANY | {"domain": "www.holtfoods.example"}).value
+    assert made["domain"] == "holtfoods.example"
+    assert session.call("create_contact", CONTACT).value["company_id"] == made["company_id"]
+    assert session.call("create_company", COMPANY | {"name": "Holt"}).code == "conflict"
+
+
+@pytest.mark.parametrize("seed", [11, 12, 13, 14])
+def test_nothing_happened_with_a_firm_and_no_deal_was_closed_on_a_weekend(seed):
+    crm = Session.open("crm", seed).servers["crm"]
+    days = [a.day for a in crm.activities] + [d.close_date for d in crm.deals] + [x.touched for x in crm.leads]
+    assert {day.weekday() for day in days} == {0, 1, 2, 3, 4}
