@@ -88,6 +88,10 @@ class Disk:
     def movable(self, path: str) -> Entry:
         """What a path names, a link itself, which the user may take out of its directory."""
         found = self.entry(path, follow=False)
+        if path.endswith("/"):  # behind a link that would take what it points to, and leave the link
+            named = self.entries.find(self.locate(path.rstrip("/") or "/", follow=False))
+            hint = f"{path} ends in / and is a link, not a directory: leave that out to take the link itself"
+            require(named is None or named.kind != "link", "invalid_argument", hint)
         by_name = basename(path.rstrip("/")) not in (".", "..")
         require(by_name, "invalid_argument", f"{path} only stands for {found.path}: give that path instead")
         self.demand_movable(found)

@@ -290,6 +290,21 @@ def test_writing_to_a_link_that_leads_nowhere_makes_the_file_it_points_to(disk):
     assert at(disk, "touch", path="pointer").value["path"].endswith("/bench/there")
 
 
+@pytest.mark.parametrize(
+    ("tool", "more"), [("rm", {"recursive": True}), ("rmdir", {}), ("mv", {"destination": "/tmp"}), ("rename", {"new_name": "other"})]
+)
+def test_a_slash_behind_a_link_does_not_take_away_what_it_points_to(disk, tool, more):
+    at(disk, "mkdir", path="room")
+    at(disk, "create_symlink", link="door", target="room")
+    path = "source" if tool == "mv" else "path"
+    refused = disk.call(tool, {path: "door/", **more})
+    assert refused.code == "invalid_argument"
+    assert disk.call("stat", {"path": "room"}).ok
+    if tool != "rmdir":  # which takes no links
+        assert disk.call(tool, {path: "door", **more}).ok
+    assert disk.call("stat", {"path": "room/"}).ok
+
+
 def test_a_copy_of_a_link_is_called_as_the_link(disk):
     """POSIX cp: the last component of source_file."""
     at(disk, "mkdir", path="box")
