@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 from .geography import HOUSE_M, MOST_STOPS, graph_of, has_way, metres_between, plain, point_on
 from .records import Place, Road, Spot
 from .tools import Maps
-from .world import SAVED
+from .world import ALWAYS_RESTS, SAVED
 
 
 def invariants(maps: Maps) -> Iterator[str]:
@@ -31,6 +31,10 @@ def past(maps: Maps) -> Iterator[str]:
     for place in maps.places:
         if not place.opens < place.closes:
             yield f"{place.name} in {place.town} closes before it opens"
+        if place.category in ALWAYS_RESTS and place.closed_on != "Sunday":
+            yield f"{place.name} in {place.town}, a {place.category}, is open on Sundays"
+    if len({place.phone for place in maps.places}) < len(maps.places):
+        yield "two places have one telephone number"
     sorts = {label: category for label, _, category in SAVED}
     began_with = maps.saved_places.base.records.values() or list(maps.saved_places)
     saved = {s.label: maps.places.get(s.place_id) for s in began_with if s.label in sorts}
@@ -40,6 +44,8 @@ def past(maps: Maps) -> Iterator[str]:
     for route in maps.routes.base.records.values():
         if route.name == "Commute" and [saved["Home"].place_id, saved["Work"].place_id] != route.stops:
             yield f"the commute leads from {route.stops[0]} to {route.stops[-1]}"
+        if route.name == "Saturday errands" and len({maps.places.get(stop).town for stop in route.stops}) > 1:
+            yield "the errands lead from town to town for what there is in each"
 
 
 def _off_the_ground(maps: Maps, road: Road, spots: list[Spot]) -> Iterator[str]:

@@ -63,6 +63,7 @@ PLACES = {  # category -> names, opening hours, the day on which some are closed
     "gym": (("Fit & Well Gym", "Rowers' Gym"), ("06:30", "22:00"), None),
     "dentist": (("Dr. Hale Dental Practice", "Bright Smile Dental Clinic"), ("08:30", "17:00"), "Sunday"),
 }
+ALWAYS_RESTS = ("school", "office", "dentist")  # on their day; of the others, some do
 TWO_IN_A_TOWN = ("restaurant", "cafe", "supermarket", "residence")
 SAVED = (  # label, note, what sort of place it is
     ("Home", "", "residence"),
@@ -117,7 +118,7 @@ def _places(maps: Maps, make: Maker, town: str, streets: list[Road]) -> None:
         for name in make.some(names, 2 if category in TWO_IN_A_TOWN else 1):
             if town == ISLET[0] and category in ("fuel", "hospital"):
                 continue
-            closed_on = rest_day if make.chance(0.6) else None
+            closed_on = rest_day if category in ALWAYS_RESTS or make.chance(0.6) else None
             _place(maps, make, name, category, *next(chosen), hours, closed_on)
 
 
@@ -128,11 +129,18 @@ def _place(
     offset = HOUSE_M * number
     latitude, longitude = point_on(start, end, offset / road.length_m)
     height = start.elevation_m + (end.elevation_m - start.elevation_m) * offset // road.length_m
-    facts = (height, f"555 {make.digits(4)}", make.between(28, 50) / 10, *hours, closed_on)
+    facts = (height, _free_number(maps, make), make.between(28, 50) / 10, *hours, closed_on)
     address = f"{number} {road.name}, {road.town}"
     place = maps.places.add(Place(maps.places.mint(), name, category, road.town, address, latitude, longitude, *facts))
     maps.spots.add(Spot(place.place_id, road.road_id, offset))
     return place
+
+
+def _free_number(maps: Maps, make: Maker) -> str:
+    """A telephone number that no other place has."""
+    while maps.places.where(phone=(number := f"555 {make.digits(4)}")):
+        pass
+    return number
 
 
 def _link(maps: Maps, make: Maker, one: list[Junction], other: list[Junction], name: str, kind: str, town: str) -> None:
@@ -151,14 +159,14 @@ def _refuge(maps: Maps, make: Maker, around: list[Junction]) -> None:
 
 
 def _saved(maps: Maps, make: Maker) -> None:
-    """Home is where one lives, the commute leads to work, and errands begin at home."""
+    """Home is where one lives, the commute leads to work, and errands begin at home and are done nearby."""
     by_car = [p for p in maps.places if p.town in TOWNS and p.name != REFUGE[0]]
     saved: dict[str, Place] = {}
     for label, note, category in SAVED:
         saved[label] = make.pick([p for p in by_car if p.category == category and p not in saved.values()])
         maps.saved_places.add(SavedPlace(maps.saved_places.mint(), label, saved[label].place_id, note))
     home = saved["Home"]
-    errands = [make.pick([p for p in by_car if p.category == category]) for category in ERRANDS]
+    errands = [make.pick([p for p in by_car if p.category == category and p.town == home.town]) for category in ERRANDS]
     hike = [next(p for p in maps.places if p.town == REFUGE_TOWN), next(p for p in maps.places if p.name == REFUGE[0])]
     islet = [p for p in maps.places if p.town == ISLET[0]]
     for name, mode, stops in (
