@@ -122,7 +122,8 @@ class Mail(Server):
     def forward_email(self, email_id: EmailId, recipients: Recipients, note: ForwardNote = "") -> Email:
         """Send an email on to somebody else, with its attachments."""
         email = self._at_hand(email_id)
-        body = f"{note}\n\n> From {email.sender}, {email.sent:%d %B %Y}\n> {email.body}".strip()
+        head = f"From {email.sender} <{email.sender_address}>, {email.sent:%d %B %Y}\nSubject: {email.subject}\n\n"
+        body = f"{note}\n\n{_quoted(head + email.body)}".strip()
         return self._send(recipients, [], _prefixed("Fwd", email.subject), body, email.thread_id, email.attachments)
 
     # --- labels and the state of an email
@@ -271,6 +272,11 @@ def _elsewhere(email: Email, label_id: LabelId) -> bool:
 def _refuse_twice(recipients: list[str], cc: list[str]) -> None:
     twice = ", ".join(sorted({*recipients} & {*cc}))
     require(not twice, "invalid_argument", f"{twice}: named in recipients and in cc, leave it out of one of them")
+
+
+def _quoted(text: str) -> str:
+    """A text with the mark of a quotation before each line."""
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
 def _prefixed(prefix: str, subject: str) -> str:

@@ -120,7 +120,10 @@ def populate(mail: Mail, make: Maker) -> None:
     emails: list[Email] = []
     for people, topics in ((colleagues, work[:15]), (friends, private[:9])):
         for subject, label, *turns in topics:
-            emails += _thread(mail, make, me.name, make.shuffled(people)[:3], subject, label_ids.get(label), turns)
+            began = make.moment(-make.between(2, 58), make.between(7, 17), make.between(0, 59))
+            if people is colleagues:  # who write on working days
+                began -= timedelta(days=max(0, began.weekday() - 4))
+            emails += _thread(mail, make, me.name, make.shuffled(people)[:3], subject, label_ids.get(label), turns, began)
     for firm, subject, label, body, attachment in notices[:13]:
         emails.append(_notice(mail, make, firm, subject, body, label_ids.get(label), attachment))
     emails += [_notice(mail, make, *letter, SPAM) for letter in SPAM_LETTERS]
@@ -136,12 +139,13 @@ def populate(mail: Mail, make: Maker) -> None:
         _expect(mail, make, firm, _no_reply(firm), subject, body)
 
 
-def _thread(mail: Mail, make: Maker, me: str, people: list[str], subject: str, label: str | None, turns: list[str]) -> list[Email]:
+def _thread(
+    mail: Mail, make: Maker, me: str, people: list[str], subject: str, label: str | None, turns: list[str], sent: datetime
+) -> list[Email]:
     """Somebody writes to the owner, who may have answered everybody, and then another whom it was copied to may have joined in."""
     first, other, copied = people
     thread_id = mail.threads.add(Thread(mail.threads.mint(), subject)).thread_id
     said = turns[: make.pick((1, 2, 3, 3))]
-    sent = make.moment(-make.between(2, 58), make.between(7, 17), make.between(0, 59))
     cc = [other] if len(said) == 3 else [copied] if make.chance(0.4) else []
     out = []
     for turn, body in enumerate(said):
@@ -151,8 +155,13 @@ def _thread(mail: Mail, make: Maker, me: str, people: list[str], subject: str, l
         topic, attached = "Re: " * (turn > 0) + subject, ["attachment.pdf"] * ("attached" in body)
         texts = ([make.email(to)], [make.email(name) for name in copies], topic, _filled(make, body), _ordered(mail, labels))
         out.append(Email("", thread_id, sent, sender, make.email(sender), *texts, attached, _discarded(sent, labels)))
-        sent += timedelta(minutes=make.between(12, 9 * 60))
+        sent = _awake(sent + timedelta(minutes=make.between(12, 9 * 60)))
     return out
+
+
+def _awake(moment: datetime) -> datetime:
+    """When somebody writes who would write at a moment: at night people sleep."""
+    return moment.replace(hour=7 + moment.hour % 3) if moment.hour < 7 else moment
 
 
 def _notice(mail: Mail, make: Maker, firm: str, subject: str, body: str, label: str | None, attachment: str = "") -> Email:
@@ -196,6 +205,7 @@ def _drafts(mail: Mail, make: Maker, people: list[str]) -> None:
 def _expect(mail: Mail, make: Maker, sender: str, address: str, subject: str, body: str) -> None:
     """An email that is still to arrive within six days."""
     due = make.start + timedelta(minutes=make.between(30, 6 * 24 * 60))
+    due = due if address.startswith("no-reply@") else _awake(due)
     subject, body = _filled(make, subject), _filled(make, body)
     mail.incoming.add(Incoming(mail.incoming.mint(), due, sender, address, subject, body))
 

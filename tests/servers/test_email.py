@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from prove.servers.session import Session
+from servers.email.world import WORK
 
 
 @pytest.fixture
@@ -267,3 +268,26 @@ def test_whoever_follows_the_advice_of_a_refusal_succeeds(mail, case):
     refused, followed = case(mail)
     assert not refused.ok
     assert followed.ok, followed.text
+
+
+def test_a_forwarded_email_is_quoted_line_by_line_with_its_sender_and_subject(mail):
+    sent = mail.call("send_email", {"recipients": ["kim@example.com"], "subject": "Plan", "body": "One.\n\nTwo."}).value
+    body = mail.call("forward_email", {"email_id": sent["email_id"], "recipients": ["bo@example.com"], "note": "See below"}).value["body"]
+    note, _, *quoted = body.split("\n")
+    assert note == "See below"
+    assert all(line.startswith(">") for line in quoted)
+    assert quoted[-3:] == ["> One.", ">", "> Two."]
+    assert "> Subject: Plan" in quoted
+    assert f"<{sent['sender_address']}>" in quoted[0]
+
+
+@pytest.mark.parametrize("seed", [11, 12, 13, 14])
+def test_people_write_by_day_and_begin_to_write_about_work_on_working_days(seed):
+    mailbox = Session.open("email", seed).servers["email"]
+    work = {subject for subject, *_ in WORK}
+    written = [e for e in mailbox.emails if not e.sender_address.startswith("no-reply@")]
+    assert all(e.sent.hour >= 7 for e in written)
+    assert all(i.due.hour >= 7 for i in mailbox.incoming if not i.sender_address.startswith("no-reply@"))
+    begun = [e for e in written if e.subject in work]
+    assert {e.sent.weekday() for e in begun} <= {0, 1, 2, 3, 4}
+    assert begun
