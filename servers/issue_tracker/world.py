@@ -139,13 +139,23 @@ def _software_project(tracker: IssueTracker, make: Maker, key: str, running: boo
     _file(tracker, make, project, plans)
 
 
-def _some_time(make: Maker, age: int) -> datetime:
-    return make.moment(-age, make.between(8, 17), make.between(0, 59))
+def _some_time(make: Maker, age: int, at_work: bool = True) -> datetime:
+    moment = make.moment(-age, make.between(8, 17), make.between(0, 59))
+    return _at_work(moment) if at_work else moment
+
+
+def _at_work(moment: datetime) -> datetime:
+    """The last time until then at which a team was at work: by day, and not on a weekend."""
+    if not 8 <= moment.hour < 18:
+        moment = moment.replace(hour=8 + moment.hour % 10) - timedelta(days=moment.hour < 8)
+    return moment - timedelta(days=max(0, moment.weekday() - 4))
 
 
 def _sprints(tracker: IssueTracker, make: Maker, project: Project, running: bool) -> list[Sprint]:
     """One that is over, one that runs (in some projects it has yet to be started), one to come, and an empty one."""
     number, offset = make.between(5, 30), make.between(1, 13)
+    weekend = max(0, make.day(-offset).weekday() - 4)  # then it begins on the Monday, or on the Friday if that is still to come
+    offset += weekend and (weekend - 3 if offset + weekend >= 3 else weekend)
     plan = [("closed", -14 - offset), ("active" if running else "future", -offset), ("future", 0), ("future", 0)]
     out = []
     for i, (status, start) in enumerate(plan):
@@ -171,7 +181,7 @@ def _support_project(tracker: IssueTracker, make: Maker) -> None:
     for i, (kind, summary) in enumerate(make.shuffled(ideas)[:30]):
         statuses = ("closed",) if i < 8 else ("resolved",) if i < 13 else ("open", "in_progress", "waiting_for_customer")
         age = 120 - i * 12 if i < 8 else 1 + (30 - i) // 6
-        plans.append(Plan(kind, summary, _some_time(make, age), make.pick(statuses)))
+        plans.append(Plan(kind, summary, _some_time(make, age, at_work=False), make.pick(statuses)))
     _file(tracker, make, project, plans)
 
 
@@ -191,7 +201,8 @@ def _file(tracker: IssueTracker, make: Maker, project: Project, plans: list[Plan
     for plan in sorted(plans, key=lambda p: p.created):
         keys[id(plan)] = key = tracker._next_key(tracker.projects.get(project.project_key))
         kind, status, created = plan.kind, plan.status, plan.created
-        reporter, assignee = make.pick([*project.members, *project.members[:1] * 3]), make.pick(active)
+        writers = active if created > _left(make) else project.members
+        reporter, assignee = make.pick([*writers, *project.members[:1] * 3]), make.pick(active)
         idle = kind == "epic" or (status in FIRST_STATUS.values() and make.chance(0.5))
         watchers = list(dict.fromkeys([reporter, *make.some(active, make.between(0, 2))]))
         more: dict[str, Any] = {"parent": keys[id(plan.parent)] if plan.parent else None}
@@ -224,8 +235,11 @@ def _talk_and_work(tracker: IssueTracker, make: Maker) -> None:
         end = min((issue.resolved or make.start) + CLOSES_AFTER, make.start) if issue.status == "closed" else make.start
         hours = (end - issue.created) // timedelta(hours=1)
         members = tracker.projects.get(issue.project_key).members
+        active = [u for u in members if tracker.users.get(u).active]
         for i, text in enumerate(make.some(TALK, make.pick((0, 0, 1, 1, 2, 3)))):
-            said.append((issue.created + timedelta(hours=hours * (i + 1) // 5), issue.issue_key, make.pick(members), text))
+            written = max(issue.created, _at_work(issue.created + timedelta(hours=hours * (i + 1) // 5)))
+            writers = active if written > _left(make) else members
+            said.append((written, issue.issue_key, make.pick(writers), text))
         if issue.status not in FIRST_STATUS.values() and issue.kind != "epic" and make.chance(0.6):
             _log(tracker, make, issue, issue.resolved or make.start, days)
     for written, key, author, text in sorted(said):
@@ -236,17 +250,29 @@ def _log(tracker: IssueTracker, make: Maker, issue: Issue, until: datetime, days
     """What the assignee did on one day, up to three weeks before the issue was resolved, or before now."""
     author, minutes = issue.assignee or issue.reporter, make.between(15, 300, 15)
     day = until.date() - timedelta(days=make.between(0, min((until - issue.created).days, 20)))
+    day = max(issue.created.date(), day - timedelta(days=max(0, day.weekday() - 4)))
     if days.setdefault((author, day), 0) + minutes <= WORKDAY:
         days[author, day] += minutes
         tracker.worklogs.add(Worklog(tracker.worklogs.mint(), issue.issue_key, author, minutes, day, make.pick(WORK)))
         tracker.issues.update(issue.issue_key, minutes_logged=minutes)
 
 
+def _left(make: Maker) -> datetime:
+    """When those left who are no longer there."""
+    return make.start - timedelta(days=45)
+
+
 def _links(tracker: IssueTracker, make: Maker) -> None:
-    """An issue blocks only later ones of its project, so that none wait for each other."""
+    """An issue blocks only later ones of its project, so that none wait for each other; a duplicate has something earlier of its kind."""
     for project in tracker.projects.where(workflow="software", archived=False):
         issues = [i for i in tracker.issues.where(project_key=project.project_key) if not i.resolution]
         ends = make.some([i for i in issues if i.kind in ("story", "task", "bug")], 12)
         for first, second in zip(ends[::2], ends[1::2], strict=False):
             kind = make.pick(("blocks", "blocks", "relates_to", "duplicates", "causes"))
             tracker.links.add(Link(tracker.links.mint(), first.issue_key, kind, second.issue_key))
+    for issue in tracker.issues.where(resolution="duplicate"):
+        alike = [i for i in tracker.issues.where(project_key=issue.project_key, kind=issue.kind) if i.created < issue.created]
+        if alike:
+            tracker.links.add(Link(tracker.links.mint(), issue.issue_key, "duplicates", make.pick(alike).issue_key))
+        else:  # there was nothing yet that it could have been a duplicate of
+            tracker.issues.update(issue.issue_key, resolution="wont_do")

@@ -1,5 +1,7 @@
 """The rules of the issue tracker: workflows, hierarchy, blockers, sprints and work logs."""
 
+from datetime import timedelta
+
 import pytest
 
 from prove.servers.session import Session
@@ -312,3 +314,35 @@ def test_advice_followed_to_the_letter_works(session, project):
     )
     at(session, "complete_sprint", sprint_id=first)
     assert at(session, "start_sprint", sprint_id=second, last_day=last_day).ok
+
+
+# --- the world
+
+
+@pytest.fixture(params=[11, 12, 13, 14])
+def tracker(request):
+    return Session.open("issue_tracker", request.param).servers["issue_tracker"]
+
+
+def test_whoever_has_left_has_written_nothing_for_a_month(tracker):
+    left = {u.user_id for u in tracker.users if not u.active}
+    lately = tracker.now - timedelta(days=30)
+    assert not [i.issue_key for i in tracker.issues if i.reporter in left and i.created > lately]
+    assert not [c.comment_id for c in tracker.comments if c.author in left and c.created > lately]
+    assert any(c.author in left for c in tracker.comments)
+
+
+def test_a_software_team_works_by_day_and_not_on_weekends(tracker):
+    software = {p.project_key for p in tracker.projects.where(workflow="software")}
+    issues = {i.issue_key for i in tracker.issues if i.project_key in software}
+    moments = [tracker.issues.get(key).created for key in issues] + [c.created for c in tracker.comments if c.issue_key in issues]
+    assert {m.weekday() for m in moments} == {0, 1, 2, 3, 4}
+    assert all(8 <= m.hour < 18 for m in moments)
+    assert {w.day.weekday() for w in tracker.worklogs if w.issue_key in issues} <= {0, 1, 2, 3, 4}
+    assert {s.starts.weekday() for s in tracker.sprints if s.starts} <= {0, 1, 2, 3, 4}
+
+
+def test_a_duplicate_says_of_what(tracker):
+    for issue in tracker.issues.where(resolution="duplicate"):
+        (link,) = [x for x in tracker.links.where(issue_key=issue.issue_key, kind="duplicates") if x.other_key]
+        assert tracker.issues.get(link.other_key).created < issue.created
