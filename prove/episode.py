@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from prove.records import Conversation, Turn, leaves
+from prove.facts import all_told, told
+from prove.records import Conversation, Fact, Turn
 from prove.rewards import Call, Step, Trajectory
 from prove.servers.session import Result, Session, refusal
 from prove.strict_json import escaped, fault, loads
@@ -115,17 +116,21 @@ class Episode:
         return None if certificate is None else self.session.outcome() == certificate.outcome
 
     def goal_reached(self) -> bool:
-        """Whether the state is the ground truth's and every value the user asked for was read.
+        """Whether the state is the ground truth's and every fact the user asked for was read, of the record it was asked of.
 
         Where there is nothing to call, the goal is to call nothing.
         """
         if not self.conversation.calls:
             return not self.calls
-        seen = set()
-        for result in self.results:
-            if result.ok:
-                seen |= set(leaves(result.value))
-        return bool(self.same_outcome()) and self.conversation.wanted <= seen
+        return bool(self.same_outcome()) and all_told(self.conversation.wanted, self._read())
+
+    def _read(self) -> set[Fact]:
+        """Every fact that the results so far have told; a refusal tells why."""
+        facts = set[Fact]()
+        for call, result in zip(self.calls, self.results, strict=True):
+            if call.name in self.session.tools and isinstance(call.arguments, dict):
+                facts.update(told(self.session, call.name, call.arguments, result.value))
+        return facts
 
 
 class Policy(Protocol):
@@ -189,9 +194,9 @@ def as_function(session: Session, name: str, schema: dict[str, Any]) -> dict[str
 
 
 def ground_truth(conversation: Conversation) -> tuple[Step, ...]:
-    """The record's calls as the reward's steps: ids of earlier calls become positions."""
+    """The record's calls as the reward's steps, with the arguments that they need: ids of earlier calls become positions."""
     at = {call.id: i for i, call in enumerate(conversation.calls)}
-    return tuple(Step(c.name, c.arguments, tuple(at[a] for a in c.after)) for c in conversation.calls)
+    return tuple(Step(c.name, c.needed, tuple(at[a] for a in c.after)) for c in conversation.calls)
 
 
 def _assistant_message(reply: Reply, calls_before: int) -> dict[str, Any]:

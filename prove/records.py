@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -11,14 +11,32 @@ Level = Literal["complete", "missing_required", "minimal"]
 Split = Literal["train", "validation", "heldout"]
 
 
+class Fact(NamedTuple):
+    """One thing that a result tells: the value in a field of a record. See `prove.facts`."""
+
+    record: str | None  # None: of any record, in files written before facts named theirs
+    field: str
+    value: Any
+
+
 class GroundTruthCall(msgspec.Struct, frozen=True):
-    """One call of the ground truth: it succeeds, and certification found it necessary."""
+    """One call of the ground truth: it succeeds, and certification found it necessary.
+
+    `arguments` are what a good assistant sends. Those in `spare` it sends because the user said them, though the call does its
+    job without any one of them: no reward asks for them (`needed`).
+    """
 
     id: str
     name: str
     arguments: dict[str, Any]
     after: list[str] = []  # ids of earlier calls that must come before it
     origin: dict[str, str] = {}  # argument -> where its value is from: "user", "user: dollars to cents", "c1: items.2.account_id"
+    spare: list[str] = []
+
+    @property
+    def needed(self) -> dict[str, Any]:
+        """The arguments without which the call does not do its job."""
+        return {name: value for name, value in self.arguments.items() if name not in self.spare}
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -27,6 +45,13 @@ class Answer(msgspec.Struct, frozen=True):
     call: str
     path: str
     value: Any
+    records: list[str] = []  # whose each scalar of the value is, in their order; none in files written before facts named theirs
+
+    @property
+    def facts(self) -> set[Fact]:
+        """What has to be read: each scalar of the value, with the name of its field and its record."""
+        told = list(leaves(self.value, self.path.rsplit(".", 1)[-1]))
+        return {Fact(record, *leaf) for record, leaf in zip(self.records or [None] * len(told), told, strict=True)}
 
     @property
     def leaves(self) -> set[tuple[str, Any]]:
@@ -77,6 +102,27 @@ class Turn(msgspec.Struct, frozen=True):
     minutes_later: int = 0  # how much time passes before the user says it
 
 
+class Effect(msgspec.Struct, frozen=True):
+    """What a step is for: the records that it changes, and the facts it shows that the user or a later step needs of it."""
+
+    changes: list[str] = []  # "banking.accounts ACC-4001"; the key of a record made in the session is "new"
+    facts: list[Fact] = []
+
+
+class OtherCall(msgspec.Struct, frozen=True):
+    """A call that is not in the ground truth, and could be."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+class Alternative(msgspec.Struct, frozen=True):
+    """Calls that were executed in place of some steps, at the place of the first, to the same effect."""
+
+    steps: list[str]
+    calls: list[OtherCall]
+
+
 class Certificate(msgspec.Struct, frozen=True):
     """What was shown by execution. See `prove.synthesis.certify`."""
 
@@ -84,6 +130,8 @@ class Certificate(msgspec.Struct, frozen=True):
     outcome: str  # the same up to a renaming of minted ids
     necessity: dict[str, str]  # call -> what is lost without it: "refusal", "state", "answer" or "origin"
     implicit: list[list[str]]  # [earlier, later]: orders that no argument shows but execution needs
+    effects: dict[str, Effect] = {}  # call -> what it is for
+    alternatives: list[Alternative] = []
 
 
 class Conversation(msgspec.Struct, frozen=True):
@@ -110,9 +158,9 @@ class Conversation(msgspec.Struct, frozen=True):
         return [call for turn in self.turns for call in turn.calls]
 
     @property
-    def wanted(self) -> set[tuple[str, Any]]:
-        """Everything the user asked to know, as the leaves of results."""
-        return {leaf for turn in self.turns for answer in turn.answers for leaf in answer.leaves}
+    def wanted(self) -> set[Fact]:
+        """Everything the user asked to know."""
+        return {fact for turn in self.turns for answer in turn.answers for fact in answer.facts}
 
 
 class BadRecord(ValueError):

@@ -2,260 +2,88 @@
 
 1. *Replay*: the whole conversation runs again on a fresh world, every call succeeds, every attempt fails as planned.
 2. *Provenance*: every argument value traces to the user's words so far, to an earlier result, or to a named computation
-   on the words.
-3. *Necessity*: without any one call, another refuses, the end state differs, an answer stays unread, or an argument loses
-   its origin.
+   on the words. Every fact that the user wants names its record.
+3. *Necessity*: without any one call, or any several, another refuses, the end state differs, an answer stays unread, or an
+   argument loses its origin. A look-up has no argument without which it finds the same.
 4. *Order*: a call comes `after` another exactly where execution needs it.
+5. *Effect*: what each call changes, and the facts it shows that are needed; other calls that do the same are kept beside it.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date
-from typing import Any, Literal, get_origin
+from typing import Any
 
 import msgspec
 
-from prove.records import Certificate, Conversation, GroundTruthCall, Turn, leaves, paths
-from prove.servers import Query
-from prove.servers.catalog import load
-from prove.servers.schema import bare, without_none
-from prove.servers.server import Server
-from prove.servers.session import Session
-from prove.servers.tools import Parameter
-from prove.synthesis.language.phrases import Phrasebook, phrasebook
-from prove.synthesis.language.saying import readings
-from prove.synthesis.planning.values import name_of
+from prove.facts import located
+from prove.records import Answer, Certificate, Conversation, GroundTruthCall, leaves
+from prove.synthesis.proof.alternatives import alternatives
+from prove.synthesis.proof.necessity import Truth
+from prove.synthesis.proof.provenance import heard, provenance, sources
+from prove.synthesis.proof.replay import Rejected, Run, Whole, home, replay_results
 
-
-class Rejected(Exception):
-    """A conversation that certification turned down; `reason` is one of a few words, for counting."""
-
-    def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(f"{reason}: {detail}" if detail else reason)
-        self.reason = reason
-
-
-class Run(msgspec.Struct):
-    """One execution of a conversation's calls, some of them maybe: whether all succeeded, what they returned, and the end state."""
-
-    ok: bool
-    results: dict[str, Any]
-    outcome: str
-    before: list[Session] = []  # as it was before each call; only of the whole
+__all__ = ["Rejected", "certify", "heard", "home", "replay_results"]
 
 
 def certify(conversation: Conversation) -> Conversation:
-    """The conversation with origins, order and certificate filled in. Raises `Rejected`."""
-    session = home(conversation)
-    before: list[Session] = []
-    results = replay(conversation, session, before)
-    traced = provenance(conversation, results)
-    whole = Run(True, results, session.outcome(), before)
-    calls = traced.calls
-    if calls and not traced.wanted and before[0].outcome() == whole.outcome:
+    """The conversation with records of answers, origins, order and certificate filled in. Raises `Rejected`."""
+    whole = Whole(conversation)
+    traced = provenance(_with_records(conversation, whole), whole.results)
+    calls, whole.wanted = traced.calls, traced.wanted
+    if calls and not traced.wanted and whole.before[0].outcome() == whole.outcome:
         raise Rejected("goal true at the start", "the end is the beginning")  # what was made has been undone: silence would do
-    necessity = {c.id: _loss_without(traced, i, whole) for i, c in enumerate(calls)}
-    implicit = [[a.id, b.id] for a, b in _unshown_orders(traced, whole)]
-    order = {c.id: sorted({*_sources(c), *(a for a, b in implicit if b == c.id)}) for c in calls}
-    turns = [msgspec.structs.replace(t, calls=[msgspec.structs.replace(c, after=order[c.id]) for c in t.calls]) for t in traced.turns]
-    certificate = Certificate(session.digest(), whole.outcome, necessity, implicit)
+    truth = Truth(traced, whole)
+    necessity = {c.id: truth.loss_without(i) for i, c in enumerate(calls)}
+    truth.needed_together()
+    spare = {c.id: truth.spare(i) for i, c in enumerate(calls)}
+    implicit = [[a.id, b.id] for a, b in _unshown_orders(calls, whole)]
+    order = {c.id: sorted({*sources(c), *(a for a, b in implicit if b == c.id)}) for c in calls}
+    turns = [
+        msgspec.structs.replace(t, calls=[msgspec.structs.replace(c, after=order[c.id], spare=spare[c.id]) for c in t.calls])
+        for t in traced.turns
+    ]
+    effects = {c.id: truth.effect(i) for i, c in enumerate(calls)}
+    certificate = Certificate(whole.session.digest(), whole.outcome, necessity, implicit, effects, alternatives(truth))
     return msgspec.structs.replace(traced, turns=turns, certificate=certificate)
 
 
-def home(conversation: Conversation) -> Session:
-    """A fresh session on the conversation's own server; what its distractors' servers hold plays no part."""
-    return Session.open(conversation.server, conversation.seed, only=conversation.tools)
-
-
-def replay(conversation: Conversation, session: Session, befores: list[Session] | None = None) -> dict[str, Any]:
-    """Run everything in order on a fresh session; returns each ground-truth call's result, and adds to `befores` the session as it
-    was before each of them. Raises `Rejected`."""
-    results = {}
-    for turn in conversation.turns:
-        session.advance(minutes=turn.minutes_later)
-        before = session.outcome()
-        for call in turn.calls:
-            _expect_failures(turn, call.id, session)
-            if befores is not None:
-                befores.append(session.fork())
-            result = session.call(call.name, call.arguments)
-            if not result.ok:
-                raise Rejected("replay", f"{call.name}({call.arguments}) -> {result.text}")
-            results[call.id] = result.value
-        _expect_failures(turn, "", session)
-        if turn.calls and not turn.answers and session.outcome() == before:
-            raise Rejected("goal true at the start", turn.user)
-    return results
-
-
-def replay_results(conversation: Conversation) -> dict[str, Any]:
-    """What each ground-truth call returns, on a fresh session. Raises `Rejected` if the record no longer replays."""
-    return replay(conversation, home(conversation))
-
-
-def _expect_failures(turn: Turn, before: str, session: Session) -> None:
-    for attempt in turn.attempts:
-        if attempt.before == before:
-            result = session.call(attempt.name, attempt.arguments)
-            if result.code != attempt.code:
-                raise Rejected("replay", f"{attempt.name} should fail with {attempt.code}, gave {result.text}")
-
-
-# --- provenance
-
-
-def provenance(conversation: Conversation, results: dict[str, Any]) -> Conversation:
-    """The conversation with every argument's origin. Raises `Rejected` for a value from nowhere."""
-    words, seen, turns = "", list[tuple[str, str, Any]](), []
-    server, today = load(conversation.server).server, date.fromisoformat(conversation.today)
-    for turn in conversation.turns:
-        words += "\n" + turn.user
-        calls = []
-        for call in turn.calls:
-            parameters = {p.name: p for p in server.tools[call.name].parameters}
-            origin = {n: _origin(v, parameters[n], conversation, server, words, seen, today) for n, v in call.arguments.items()}
-            calls.append(msgspec.structs.replace(call, origin=origin))
-            seen += [(call.id, path, value) for path, value in paths(results[call.id])]
-        turns.append(msgspec.structs.replace(turn, calls=calls))
+def _with_records(conversation: Conversation, whole: Whole) -> Conversation:
+    """The conversation in which every answer says whose values it holds."""
+    turns = [msgspec.structs.replace(t, answers=[_with_record(a, whole) for a in t.answers]) for t in conversation.turns]
     return msgspec.structs.replace(conversation, turns=turns)
 
 
-def _origin(
-    value: Any,
-    parameter: Parameter,
-    conversation: Conversation,
-    server: type[Server],
-    words: str,
-    seen: Sequence[tuple[str, str, Any]],
-    today: date,
-) -> str:
-    if isinstance(value, list):
-        parts = [_origin(v, parameter, conversation, server, words, seen, today) for v in value]
-        return "; ".join(dict.fromkeys(parts))
-    said = heard(value, parameter, server, phrasebook(conversation.server), words, today)
-    if said:
-        return said
-    for call, path, known in seen:
-        if known == value and not isinstance(value, bool | int | float):
-            return f"{call}: {path}"
-    raise Rejected("provenance", f"{parameter.name}={value!r} is nowhere in {words!r}")
+def _with_record(answer: Answer, whole: Whole) -> Answer:
+    call = whole.calls.get(answer.call)
+    if call is None:
+        return answer
+    inside = _any_place(answer.path)
+    facts = [f for path, f in located(whole.session, call.name, call.arguments, whole.results[call.id]) if inside.match(path)]
+    if [(f.field, f.value) for f in facts] != list(leaves(answer.value, answer.path.rsplit(".", 1)[-1])):
+        raise Rejected("replay", f"{answer.value!r} is not at {answer.path} of {call.id}")
+    return msgspec.structs.replace(answer, records=[f.record or "" for f in facts])
 
 
-def heard(value: Any, parameter: Parameter, server: type[Server], book: Phrasebook, words: str, today: date) -> str:
-    """How words give a value: "user", "user: " and what has to be worked out, or "" if they do not."""
-    for number, why in readings(words, parameter.hint, today):
-        if number == value:
-            return f"user: {why}"
-    hint = without_none(parameter.hint)
-    free = hint != Query and get_origin(bare(hint)) is not Literal  # no choice and no search, for which case is nothing
-    return _said(value, book.words_for(name_of(server, parameter.hint), parameter.name), words, free)
+def _any_place(path: str) -> re.Pattern[str]:
+    """The paths at or below a dotted path in which a list may be passed without saying which item."""
+    return re.compile(r"\.(?:\d+\.)*".join(map(re.escape, path.split("."))) + r"(?:\.|$)")
 
 
-def _said(value: Any, vocabulary: dict[str, str] | None, words: str, free: bool) -> str:
-    """Whether the words say a text, a choice or a yes/no; free texts, secrets and ids must be there to the letter."""
-    key = str(value).lower() if isinstance(value, bool) else str(value)
-    heard = words.casefold()
-    if isinstance(value, str) and (_whole(value, words) if free else _whole(value.casefold(), heard)):
-        return "user"
-    if vocabulary and key in vocabulary and vocabulary[key].casefold() in heard:
-        return "user: choice in words"
-    if isinstance(value, str) and _whole(value.replace("_", " ").casefold(), heard):
-        return "user: choice in words"
-    return ""
+# --- order
 
 
-def _whole(text: str, heard: str) -> bool:
-    """Whether a text stands somewhere by itself, as no part of a longer word."""
-    return text in heard and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", heard) is not None
-
-
-def _sources(call: GroundTruthCall) -> set[str]:
-    """The calls whose results an argument comes from."""
-    return {source for origin in call.origin.values() for source in _cited(origin)}
-
-
-def _cited(origin: str) -> set[str]:
-    """The calls that the origin of one argument names."""
-    return {part.split(":")[0] for part in origin.split("; ") if not part.startswith("user")}
-
-
-# --- necessity and order
-
-
-def _execute(conversation: Conversation, whole: Run, i: int, order: Sequence[GroundTruthCall]) -> Run:
-    """Run other calls in place of those from the i-th on, each in the time of its own turn."""
-    session = whole.before[i].fork()
-    start, late = session.worlds[conversation.server].start, _minutes(conversation)
-    results, ok = {c.id: whole.results[c.id] for c in conversation.calls[:i]}, True
-    for call in order:
-        due = late[call.id] - (session.clock.now - start).total_seconds() / 60
-        if due > 0:
-            session.advance(minutes=due)
-        result = session.call(call.name, call.arguments)
-        ok = ok and result.ok
-        if result.ok:
-            results[call.id] = result.value
-    return Run(ok, results, session.outcome())
-
-
-def _minutes(conversation: Conversation) -> dict[str, int]:
-    """How many minutes after the start each call is made."""
-    passed, out = 0, dict[str, int]()
-    for turn in conversation.turns:
-        passed += turn.minutes_later
-        out |= {c.id: passed for c in turn.calls}
-    return out
-
-
-def _loss_without(conversation: Conversation, i: int, whole: Run) -> str:
-    """What is lost if the i-th call is left out: "origin", "refusal", "state" or "answer". Raises `Rejected` for nothing."""
-    call, calls = conversation.calls[i], conversation.calls
-    if _only_source(conversation, call, whole.results):
-        return "origin"
-    run = _execute(conversation, whole, i, calls[i + 1 :])
-    if not run.ok:
-        return "refusal"
-    if run.outcome != whole.outcome:
-        return "state"
-    if not _answered(conversation, run):
-        return "answer"
-    raise Rejected("necessity", f"{call.name} changes nothing")
-
-
-def _only_source(conversation: Conversation, call: GroundTruthCall, results: dict[str, Any]) -> bool:
-    """Whether a later argument comes from this call's result, and from no other that is there by then."""
-    shown = set[Any]()
-    for other in conversation.calls:
-        for name, origin in other.origin.items():
-            value = other.arguments[name]
-            values = value if isinstance(value, list) else [value]
-            if call.id in _cited(origin) and not shown.issuperset(values):
-                return True
-        if other is not call:
-            shown |= {value for _, value in leaves(results[other.id])}
-    return False
-
-
-def _answered(conversation: Conversation, run: Run) -> bool:
-    """Whether every value that the user asked for was read."""
-    return conversation.wanted <= {leaf for result in run.results.values() for leaf in leaves(result)}
-
-
-def _unshown_orders(conversation: Conversation, whole: Run) -> Iterator[tuple[GroundTruthCall, GroundTruthCall]]:
+def _unshown_orders(calls: Sequence[GroundTruthCall], whole: Whole) -> Iterator[tuple[GroundTruthCall, GroundTruthCall]]:
     """Pairs whose order no argument shows but execution needs: with the later one moved before the earlier one, and what it
     needs along with it, something refuses, or the end or an answer differs. What follows from other orders is left out."""
-    calls = conversation.calls
-    reads = {n for n, t in load(conversation.server).server.tools.items() if not t.marks.writes}
-    needs = {c.id: _sources(c) for c in calls}
+    needs = {c.id: sources(c) for c in calls}
     for j, later in enumerate(calls):
         for i, earlier in reversed(list(enumerate(calls[:j]))):
             along = _needed(calls[i:j], later, needs)
-            if earlier in along or (earlier.name in reads and later.name in reads):
+            if earlier in along or not (whole.writes(earlier) or whole.writes(later)):
                 continue
             staying = [c for c in calls[i:j] if c not in along]
-            run = _execute(conversation, whole, i, [*along, later, *staying, *calls[j + 1 :]])
-            same = run.outcome == whole.outcome and _same_results(run, whole, later, earlier) and _answered(conversation, run)
-            if not run.ok or not same:
+            run = whole.instead(i, [*along, later, *staying, *calls[j + 1 :]])
+            if not whole.reached_by(run) or not _same_results(run, whole, later, earlier):
                 needs[later.id].add(earlier.id)
                 yield earlier, later
 
@@ -269,7 +97,7 @@ def _needed(calls: Sequence[GroundTruthCall], call: GroundTruthCall, needs: dict
     return out
 
 
-def _same_results(run: Run, whole: Run, *calls: GroundTruthCall) -> bool:
+def _same_results(run: Run, whole: Whole, *calls: GroundTruthCall) -> bool:
     """Whether the calls returned what they did before; minted ids may differ, so only reads of values count."""
     return all(_values(run.results.get(c.id)) == _values(whole.results[c.id]) for c in calls)
 

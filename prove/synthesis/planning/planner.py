@@ -6,8 +6,9 @@ the id, using nothing but those words and what earlier calls returned, by execut
 
 from collections.abc import Iterator
 from datetime import date, datetime
+from itertools import combinations
 from random import Random
-from typing import Any, NewType
+from typing import Any, NewType, cast
 
 import msgspec
 
@@ -65,6 +66,12 @@ class Draft:
             self.results.append(value)
             self.known.update(_texts(value))
         return result
+
+    def forget(self, calls: int) -> None:
+        """Take back the reads after the first `calls` calls: they have led nowhere."""
+        if len(self.calls) > calls:
+            del self.calls[calls:], self.results[calls:]
+            self.known = {text for result in self.results for text in _texts(result)}
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -149,31 +156,46 @@ def resolve(draft: Draft, id_type: NewType, key: str, named: Named, rng: Random,
         raise Unplannable(f"the way to {key} is too long")
     quoted = msgspec.json.encode(key).decode()
     for tool in (t for t in type(draft.live).sources.get(id_type, []) if not t.marks.writes):
+        before = len(draft.calls)
         for arguments in _lookups(draft, tool, named, rng, depth):
             if draft.shows(key, named):
                 return  # looking up its owner has shown it
             result = draft.session.call(tool.name, arguments)
-            if result.ok and quoted in result.text and _shows(result.value, key, named):
+            if result.ok and quoted in result.text and _tells(draft, result.value, key, named):
                 draft.call(tool.name, arguments)
                 return
+        draft.forget(before)  # whatever was looked up for it
     raise Unplannable(f"no read shows {key} to somebody who hears {named.text!r}")
 
 
 def _lookups(draft: Draft, tool: Tool, named: Named, rng: Random, depth: int) -> Iterator[dict[str, Any]]:
-    """Arguments for a lookup that the words give: everything they say that narrows it, then only what is required."""
+    """Arguments for a look-up that the words give, leanest first: what is required, then with one thing more that narrows it, with
+    two; at last, the records that the wanted one belongs to are looked up and narrow it too."""
     required: dict[str, Any] = {}
     narrowing: dict[str, Any] = {}
+    owners = list[Parameter]()
     for p in tool.parameters:
         value = _from_words(p, named)
-        if value is None and p.id_type is not None and (p.required or _names_owner(p.id_type, named)):
+        if value is None and p.id_type is not None and p.required:
             value = _resolved_owner(draft, p.id_type, named, rng, depth)
+        elif value is None and p.id_type is not None and _names_owner(p.id_type, named):
+            owners.append(p)
         if value is None and p.required:
             return
         if value is not None:
             (required if p.required else narrowing)[p.name] = msgspec.to_builtins(value)
-    if narrowing:
-        yield required | narrowing
-    yield required
+    yield from _leanest(required, narrowing)
+    for p in owners:
+        narrowing[p.name] = _resolved_owner(draft, cast("NewType", p.id_type), named, rng, depth)
+    if owners:
+        yield from _leanest(required, narrowing)
+
+
+def _leanest(required: dict[str, Any], narrowing: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The required arguments with some of the others, the fewest first."""
+    for count in range(len(narrowing) + 1):
+        for chosen in combinations(narrowing.items(), count):
+            yield required | dict(chosen)
 
 
 def _from_words(parameter: Parameter, named: Named) -> Any:
@@ -206,6 +228,18 @@ def _resolved_owner(draft: Draft, id_type: NewType, named: Named, rng: Random, d
     table = table_of(type(draft.live), id_type)
     seen = [k for k in sorted(draft.known) if k in draft.live.state[table]] if table else []
     return seen[0] if len(seen) == 1 else None
+
+
+def _tells(draft: Draft, result: Any, key: str, named: Named) -> bool:
+    """Whether a result shows the key so that it can be told which it is: no other record of its kind in it agrees with all that the
+    user said, as far as the assistant knows the records that were named for it."""
+    if not _shows(result, key, named):
+        return False
+    known = {f: owner for f, (owner, how) in named.owners.items() if draft.shows(owner, how)}
+    said = {f: msgspec.to_builtins(v) for f, v in named.fields.items()} | known
+    like = [item for item in _objects(result) if all(item.get(f) == v for f, v in said.items())]
+    places = {field for item in like for field, value in item.items() if value == key}
+    return all(item.get(field, key) == key for item in like for field in places)
 
 
 def _shows(result: Any, key: str, named: Named) -> bool:

@@ -1,0 +1,192 @@
+"""What each step is for, and that nothing is asked for which the goal can do without: no call, no set of calls, no argument."""
+
+from collections.abc import Iterator
+from datetime import date
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+import msgspec
+
+from prove.facts import NEW, all_told, is_new, located, told
+from prove.records import Conversation, Effect, Fact, GroundTruthCall
+from prove.servers import Cents
+from prove.servers.server import Server
+from prove.servers.session import Session
+from prove.synthesis.language.saying import readings
+from prove.synthesis.proof.provenance import cited, places, said_whole, sources
+from prove.synthesis.proof.replay import Rejected, Whole
+
+
+class Needs(msgspec.Struct):
+    """What only this call shows: facts that the user asked for, and values that a later call takes, with the words by then."""
+
+    facts: set[Fact]
+    values: dict[Any, str]
+
+    def met_by(self, facts: set[Fact]) -> bool:
+        return all_told(self.facts, facts) and self.values.keys() <= {fact.value for fact in facts}
+
+
+class Truth:
+    """A traced conversation that has been run: what its steps are for."""
+
+    def __init__(self, conversation: Conversation, whole: Whole) -> None:
+        self.conversation, self.whole, self.calls = conversation, whole, conversation.calls
+        self.asked = {answer.call for turn in conversation.turns for answer in turn.answers}
+        self.today = date.fromisoformat(conversation.today)
+        self.words, so_far = dict[str, str](), ""
+        for turn in conversation.turns:
+            so_far += "\n" + turn.user
+            self.words |= {call.id: so_far for call in turn.calls}
+        self.needs = {call.id: Needs(self._facts(call), self._values(call)) for call in self.calls}
+        self.changed = {call.id: self._changes(i) for i, call in enumerate(self.calls)}
+
+    def _facts(self, call: GroundTruthCall) -> set[Fact]:
+        others = (facts for other, facts in self.whole.told.items() if other != call.id)
+        return (self.whole.wanted & self.whole.told[call.id]).difference(*others)
+
+    def _values(self, call: GroundTruthCall) -> dict[Any, str]:
+        """The values that later arguments take from a call's result, and could not have from another one that is there by then."""
+        told, shown, out = self.whole.told, set[Any](), dict[Any, str]()
+        mine = {fact.value for fact in told[call.id]}
+        for other in self.calls:
+            for name in (name for name, origin in other.origin.items() if call.id in cited(origin)):
+                value = other.arguments[name]
+                for taken in value if isinstance(value, list) else [value]:
+                    if taken in mine and taken not in shown:
+                        out.setdefault(taken, self.words[other.id])
+            if other is not call:
+                shown |= {fact.value for fact in told[other.id]}
+        return out
+
+    def _changes(self, i: int) -> list[tuple[str, str]]:
+        """(table, key) of the records that a call changes."""
+        if not self.whole.writes(self.calls[i]):
+            return []
+        after = self.whole.before[i].fork()
+        after.call(self.calls[i].name, self.calls[i].arguments)
+        return [(table, key) for table, rows in after.diff(self.whole.before[i]).items() for key in rows]
+
+    def is_lookup(self, call: GroundTruthCall) -> bool:
+        """Whether a call was only made to find something: nobody asked for what it shows."""
+        return call.id not in self.asked and not self.whole.writes(call)
+
+    # --- what is lost
+
+    def loss_without(self, i: int) -> str:
+        """What is lost if the i-th call is left out: "origin", "refusal", "state" or "answer". Raises `Rejected` for nothing."""
+        call = self.calls[i]
+        needs = self.needs[call.id]
+        if needs.values:
+            return "origin"
+        if not self.whole.writes(call):  # the rest is as it was
+            if needs.facts:
+                return "answer"
+            raise Rejected("necessity", f"{call.name} shows nothing that is needed")
+        run = self.whole.instead(i, self.calls[i + 1 :])
+        if not run.ok:
+            return "refusal"
+        if run.outcome != self.whole.outcome:
+            return "state"
+        if not run.tells(self.whole.wanted):
+            return "answer"
+        raise Rejected("necessity", f"{call.name} changes nothing")
+
+    def needed_together(self) -> None:
+        """Raise `Rejected` where several calls can be left out at once, though none of them alone: what makes and what undoes.
+
+        With some reads more, a goal is no further away. So it is writes that are left out, with what then fails; and only those that
+        change nothing that no other write changes.
+        """
+        touched = [place for places in self.changed.values() for place in set(places)]
+        shared = [i for i, c in enumerate(self.calls) if (own := self.changed[c.id]) and all(touched.count(place) > 1 for place in own)]
+        for count in range(2, len(shared) + 1):
+            for left_out in combinations(shared, count):
+                gone = {self.calls[i].id for i in left_out}
+                for call in self.calls[left_out[0] :]:
+                    if any(source in gone and self.needs[source].values for source in sources(call)):
+                        gone.add(call.id)
+                run = self.whole.instead(left_out[0], [c for c in self.calls[left_out[0] :] if c.id not in gone])
+                if run.tells(self.whole.wanted) and run.outcome == self.whole.outcome:
+                    raise Rejected("necessity", f"nothing is lost without {', '.join(sorted(gone))}")
+
+    # --- arguments
+
+    def spare(self, i: int) -> list[str]:
+        """The arguments of the i-th call without any one of which it does its job. Raises `Rejected` for those of a look-up that finds
+        what it is for without them."""
+        call, out = self.calls[i], list[str]()
+        tool = self.whole.session.tools[call.name][1]
+        for name in (p.name for p in tool.parameters if not p.required and p.name in call.arguments):
+            shorter = msgspec.structs.replace(call, arguments={n: v for n, v in call.arguments.items() if n != name})
+            result = self._does(i, shorter)
+            if result is None:
+                continue
+            if self.is_lookup(call) and all(self.tells_which(result, value, words) for value, words in self.needs[call.id].values.items()):
+                raise Rejected("needless argument", f"{call.name} finds it without {name}")
+            out.append(name)
+        return out
+
+    def _does(self, i: int, call: GroundTruthCall) -> Any:
+        """What a call returns that is put in place of the i-th one and does its job; None for any other."""
+        whole, needs = self.whole, self.needs[call.id]
+        if whole.writes(call):
+            run = whole.instead(i, [call, *self.calls[i + 1 :]])
+            return run.results[call.id] if whole.reached_by(run) and needs.met_by(run.told[call.id]) else None
+        result = whole.before[i].call(call.name, call.arguments)
+        value = result.value
+        return value if result.ok and needs.met_by(told(whole.session, call.name, call.arguments, value)) else None
+
+    def tells_which(self, result: Any, key: Any, words: str) -> bool:
+        """Whether in a result the words single out what holds a value: no other item agrees with all that they say of it."""
+        items = list(_objects(result))
+        for item in items:
+            for field in (field for field, value in item.items() if value == key):
+                said = {f: v for f, v in item.items() if v != key and says(v, words, self.today)}
+                rivals = (other for other in items if other.get(field, key) != key)
+                if any(all(other.get(f) == v for f, v in said.items()) for other in rivals):
+                    return False
+        return True
+
+    # --- effects
+
+    def effect(self, i: int) -> Effect:
+        """What the i-th call is for."""
+        call, session = self.calls[i], self.whole.session
+        at = dict(located(session, call.name, call.arguments, self.whole.results[call.id]))
+        taken = {at[path] for later in self.calls[i + 1 :] for source, path in places(later) if source == call.id}
+        changes = (f"{table} {NEW if is_new(*_home(session, table), key) else key}" for table, key in self.changed[call.id])
+        return Effect(sorted(changes), sorted(taken | (self.whole.wanted & set(at.values())), key=msgspec.json.encode))
+
+
+def _home(session: Session, table: str) -> tuple[Server, str]:
+    """The server of a table named like "banking.accounts", and the table's own name."""
+    home, name = table.split(".")
+    return session.servers[home], name
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _objects(inner)
+
+
+def says(value: Any, words: str, today: date) -> bool:
+    """Whether words say what stands in a field: a text as it is or a choice without its underscores, a day, a number, an amount."""
+    if isinstance(value, str) and value:
+        if value[:4].isdigit() and value[4:5] == "-":
+            return value[:10] in _days(words, today)
+        return said_whole(value, words) or ("_" in value and said_whole(value.replace("_", " "), words))
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) in _numbers(words, today)
+
+
+@lru_cache(maxsize=1 << 10)
+def _days(words: str, today: date) -> set[str]:
+    return {day for day, _ in readings(words, date, today)}
+
+
+@lru_cache(maxsize=1 << 10)
+def _numbers(words: str, today: date) -> set[float]:
+    return {value for kind in (float, Cents) for value, _ in readings(words, kind, today)}

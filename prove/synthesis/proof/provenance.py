@@ -1,0 +1,109 @@
+"""Where values come from: every argument traces to the user's words so far, to an earlier result, or to a named computation on the
+words."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any, Literal, get_origin
+
+import msgspec
+
+from prove.records import Conversation, GroundTruthCall, paths
+from prove.servers import Query
+from prove.servers.catalog import load
+from prove.servers.schema import bare, without_none
+from prove.servers.server import Server
+from prove.servers.tools import Parameter
+from prove.synthesis.language.phrases import Phrasebook, phrasebook
+from prove.synthesis.language.saying import readings
+from prove.synthesis.planning.values import name_of
+from prove.synthesis.proof.replay import Rejected
+
+
+def provenance(conversation: Conversation, results: dict[str, Any]) -> Conversation:
+    """The conversation with every argument's origin. Raises `Rejected` for a value from nowhere."""
+    words, seen, turns = "", list[tuple[str, str, Any]](), []
+    server, today = load(conversation.server).server, date.fromisoformat(conversation.today)
+    for turn in conversation.turns:
+        words += "\n" + turn.user
+        calls = []
+        for call in turn.calls:
+            parameters = {p.name: p for p in server.tools[call.name].parameters}
+            origin = {n: _origin(v, parameters[n], conversation, server, words, seen, today) for n, v in call.arguments.items()}
+            calls.append(msgspec.structs.replace(call, origin=origin))
+            seen += [(call.id, path, value) for path, value in paths(results[call.id])]
+        turns.append(msgspec.structs.replace(turn, calls=calls))
+    return msgspec.structs.replace(conversation, turns=turns)
+
+
+def _origin(
+    value: Any,
+    parameter: Parameter,
+    conversation: Conversation,
+    server: type[Server],
+    words: str,
+    seen: Sequence[tuple[str, str, Any]],
+    today: date,
+) -> str:
+    if isinstance(value, list):
+        parts = [_origin(v, parameter, conversation, server, words, seen, today) for v in value]
+        return "; ".join(dict.fromkeys(parts))
+    said = heard(value, parameter, server, phrasebook(conversation.server), words, today)
+    if said:
+        return said
+    for call, path, known in seen:
+        if known == value and not isinstance(value, bool | int | float):
+            return f"{call}: {path}"
+    raise Rejected("provenance", f"{parameter.name}={value!r} is nowhere in {words!r}")
+
+
+def heard(value: Any, parameter: Parameter, server: type[Server], book: Phrasebook, words: str, today: date) -> str:
+    """How words give a value: "user", "user: " and what has to be worked out, or "" if they do not."""
+    for number, why in readings(words, parameter.hint, today):
+        if number == value:
+            return f"user: {why}"
+    hint = without_none(parameter.hint)
+    free = hint != Query and get_origin(bare(hint)) is not Literal  # no choice and no search, for which case is nothing
+    return _said(value, book.words_for(name_of(server, parameter.hint), parameter.name), words, free)
+
+
+def _said(value: Any, vocabulary: dict[str, str] | None, words: str, free: bool) -> str:
+    """Whether the words say a text, a choice or a yes/no; free texts, secrets and ids must be there to the letter."""
+    key = str(value).lower() if isinstance(value, bool) else str(value)
+    heard = words.casefold()
+    if isinstance(value, str) and (_whole(value, words) if free else _whole(value.casefold(), heard)):
+        return "user"
+    if vocabulary and key in vocabulary and vocabulary[key].casefold() in heard:
+        return "user: choice in words"
+    if isinstance(value, str) and _whole(value.replace("_", " ").casefold(), heard):
+        return "user: choice in words"
+    return ""
+
+
+def _whole(text: str, heard: str) -> bool:
+    """Whether a text stands somewhere by itself, as no part of a longer word."""
+    return text in heard and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", heard) is not None
+
+
+def said_whole(text: str, words: str) -> bool:
+    """Whether words say a text by itself, case ignored."""
+    return _whole(text.casefold(), words.casefold())
+
+
+def sources(call: GroundTruthCall) -> set[str]:
+    """The calls whose results an argument comes from."""
+    return {source for source, _ in places(call)}
+
+
+def places(call: GroundTruthCall) -> Iterator[tuple[str, str]]:
+    """(call, path) of every place in earlier results from which an argument comes."""
+    for origin in call.origin.values():
+        for part in origin.split("; "):
+            source, _, path = part.partition(": ")
+            if source != "user" and path:
+                yield source, path
+
+
+def cited(origin: str) -> set[str]:
+    """The calls that the origin of one argument names."""
+    return {part.split(":")[0] for part in origin.split("; ") if not part.startswith("user")}
