@@ -23,6 +23,7 @@ class Needs(msgspec.Struct):
 
     facts: set[Fact]
     values: dict[Any, str]
+    kinds: set[Any]  # the id types of those values
 
     def met_by(self, facts: set[Fact]) -> bool:
         return all_told(self.facts, facts) and self.values.keys() <= {fact.value for fact in facts}
@@ -39,23 +40,22 @@ class Truth:
         for turn in conversation.turns:
             so_far += "\n" + turn.user
             self.words |= {call.id: so_far for call in turn.calls}
-        self.needs = {call.id: Needs(self._facts(call), self._values(call)) for call in self.calls}
+        self.needs = {call.id: self._needs(call) for call in self.calls}
         self.changed = {call.id: self._changes(i) for i, call in enumerate(self.calls)}
 
-    def _facts(self, call: GroundTruthCall) -> set[Fact]:
-        others = (facts for other, facts in self.whole.told.items() if other != call.id)
-        return (self.whole.wanted & self.whole.told[call.id]).difference(*others)
-
-    def _values(self, call: GroundTruthCall) -> dict[Any, str]:
-        """The values that later arguments take from a call's result, and could not have from another one that is there by then."""
-        told, shown, out = self.whole.told, set[Any](), dict[Any, str]()
+    def _needs(self, call: GroundTruthCall) -> Needs:
+        """What only this call shows; of the values that later arguments take, those that no other result has shown by then."""
+        told, shown = self.whole.told, set[Any]()
+        facts = (self.whole.wanted & told[call.id]).difference(*(facts for other, facts in told.items() if other != call.id))
         mine = {fact.value for fact in told[call.id]}
+        out = Needs(facts, {}, set())
         for other in self.calls:
-            for name in (name for name, origin in other.origin.items() if call.id in cited(origin)):
-                value = other.arguments[name]
-                for taken in value if isinstance(value, list) else [value]:
-                    if taken in mine and taken not in shown:
-                        out.setdefault(taken, self.words[other.id])
+            for p in self.whole.session.tools[other.name][1].parameters:
+                if call.id in cited(other.origin.get(p.name, "")):
+                    value = other.arguments[p.name]
+                    taken = [v for v in (value if isinstance(value, list) else [value]) if v in mine and v not in shown]
+                    out.values |= {v: self.words[other.id] for v in taken if v not in out.values}
+                    out.kinds |= {p.id_type} if taken and p.id_type else set()
             if other is not call:
                 shown |= {fact.value for fact in told[other.id]}
         return out
@@ -140,7 +140,7 @@ class Truth:
 
     def tells_which(self, result: Any, key: Any, words: str) -> bool:
         """Whether in a result the words single out what holds a value: no other item agrees with all that they say of it."""
-        items = list(_objects(result))
+        items = list(objects(result))
         for item in items:
             for field in (field for field, value in item.items() if value == key):
                 said = {f: v for f, v in item.items() if v != key and says(v, words, self.today)}
@@ -166,11 +166,11 @@ def _home(session: Session, table: str) -> tuple[Server, str]:
     return session.servers[home], name
 
 
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
+def objects(value: Any) -> Iterator[dict[str, Any]]:
     if isinstance(value, dict):
         yield value
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _objects(inner)
+        yield from objects(inner)
 
 
 def says(value: Any, words: str, today: date) -> bool:

@@ -58,8 +58,8 @@ class Whole(Run):
             run.ok = run.ok and result.ok
             if result.ok:
                 value = run.results[call.id] = result.value
-                same = value == self.results.get(call.id) and call.arguments == self.calls[call.id].arguments
-                run.told[call.id] = self.told[call.id] if same else told(run.session, call.name, call.arguments, value)
+                as_it_was = self.calls.get(call.id) == call and value == self.results[call.id]
+                run.told[call.id] = self.told[call.id] if as_it_was else told(run.session, call.name, call.arguments, value)
         return run
 
     def wait(self, session: Session, call: str) -> None:
