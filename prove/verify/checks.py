@@ -7,7 +7,9 @@ import msgspec
 from prove.records import GroundTruthCall
 from prove.servers.catalog import load
 from prove.verify.asks import asked_for
-from prove.verify.evidence import Evidence, run, scalars, stands_at, told_by, untraced
+from prove.verify.effects import alternatives, arguments, effects, together
+from prove.verify.evidence import Bound, Evidence, run, scalars, stands_at, told_by, untraced
+from prove.verify.facts import covers, told
 from prove.verify.mentions import Words, asked, misunderstood
 from prove.verify.words import choices_of, heard, verbatim, without
 
@@ -54,7 +56,8 @@ def replay(e: Evidence) -> Iterator[str]:
 
 
 def answers(e: Evidence) -> Iterator[str]:
-    """What the user is told stands in the result where the record says."""
+    """What the user is told stands in the result where the record says, and is of the records that it says."""
+    calls = {c.id: c for c in e.record.calls}
     for answer in (a for turn in e.record.turns for a in turn.answers):
         try:
             there = stands_at(e.whole.results[answer.call], answer.path) == answer.value
@@ -62,6 +65,23 @@ def answers(e: Evidence) -> Iterator[str]:
             there = False
         if not there:
             yield f"{answer.call} does not hold {answer.value!r} at {answer.path}"
+        elif answer.records != (whose := _records_at(e, calls[answer.call], answer.path)):
+            yield f"{answer.path} of {answer.call} is of {', '.join(whose)}, not of {', '.join(answer.records) or 'nothing'}"
+
+
+def _records_at(e: Evidence, call: GroundTruthCall, path: str) -> list[str]:
+    """Whose the scalars are that stand at a path, in order."""
+    names, found = path.split("."), list[str]()
+    for place, record, *_ in told(e.whole.states[0], call.name, call.arguments, e.whole.results[call.id]):
+        steps, left = place.split("."), list(names)
+        while steps and left:
+            step = steps.pop(0)
+            if step == left[0]:
+                del left[0]
+            elif not step.isdigit():
+                break
+        found += [] if left else [record or ""]
+    return found
 
 
 def provenance(e: Evidence) -> Iterator[str]:
@@ -142,12 +162,12 @@ def _turned_round(calls: Sequence[GroundTruthCall]) -> list[str]:
 
 def goal(e: Evidence) -> Iterator[str]:
     """No turn's goal is true before it, nor that of the whole: calls change the state, or tell something not told before."""
-    told: set[tuple[str, str]] = set()
+    known = set[Bound]()
     for i, turn in enumerate(e.record.turns):
-        wanted = {leaf for answer in turn.answers for leaf in told_by(answer)}
-        if turn.calls and wanted <= told and e.whole.states[i].outcome() == e.whole.states[i + 1].outcome():
+        wanted = {fact for answer in turn.answers for fact in told_by(answer)}
+        if turn.calls and covers(known, wanted) and e.whole.states[i].outcome() == e.whole.states[i + 1].outcome():
             yield f"turn {i + 1} wants nothing that was not so before it"
-        told |= {leaf for call in turn.calls for leaf in scalars(e.whole.results.get(call.id))}
+        known = known.union(*(e.whole.told.get(call.id, set()) for call in turn.calls))
     silent = not any(turn.answers for turn in e.record.turns)
     if e.record.calls and silent and e.whole.states[0].outcome() == e.whole.states[-1].outcome():
         yield "the end is the beginning, and nothing is told: silence reaches it"
@@ -189,5 +209,8 @@ def ambiguity(e: Evidence) -> Iterator[str]:
     yield from misunderstood(e)
 
 
-ALL = (candidates, kind, replay, answers, provenance, secrets, origins, necessity, order, goal, questions, refusal, ambiguity)
+ALL = (
+    candidates, kind, replay, answers, provenance, secrets, origins, necessity, together, arguments, effects, alternatives, order, goal,
+    questions, refusal, ambiguity,
+)  # fmt: skip
 NEED_A_RUN = ALL[3:]  # where the ground truth does not run, these have nothing to look at

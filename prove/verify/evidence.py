@@ -8,9 +8,11 @@ import msgspec
 from prove.records import Answer, Attempt, Conversation
 from prove.servers.catalog import load
 from prove.servers.session import Session
+from prove.verify.facts import covers, told
 from prove.verify.words import Said, choices_of, heard
 
 Leaf = tuple[str, str]  # the name of a field, and the JSON text of the scalar in it
+Bound = tuple[str | None, str, str]  # the same with the record before it
 
 
 class Run(msgspec.Struct):
@@ -21,10 +23,11 @@ class Run(msgspec.Struct):
     refused: list[str] = []  # what the calls that were refused got
     attempts: list[str] = []  # what is wrong with the attempts that should fail
     states: list[Session] = []  # at the start of each turn, then at the end
+    told: dict[str, set[Bound]] = {}  # call -> the facts in its result
 
-    def read(self, leaves: set[Leaf]) -> bool:
+    def read(self, wanted: set[Bound]) -> bool:
         """Whether all of these were in some result."""
-        return leaves <= {leaf for value in self.results.values() for leaf in scalars(value)}
+        return covers(set().union(*self.told.values()), wanted)
 
 
 class Evidence(msgspec.Struct):
@@ -35,13 +38,17 @@ class Evidence(msgspec.Struct):
     said: list[list[Said]]
 
     @property
-    def wanted(self) -> set[Leaf]:
+    def wanted(self) -> set[Bound]:
         """Everything that the user asked to know."""
         return {leaf for turn in self.record.turns for answer in turn.answers for leaf in told_by(answer)}
 
     def reached(self, other: Run) -> bool:
         """Whether another run of the calls comes to the same end, with nothing refused and everything wanted read."""
-        return not other.refused and other.states[-1].outcome() == self.whole.states[-1].outcome() and other.read(self.wanted)
+        return not other.refused and self.ends_as(other)
+
+    def ends_as(self, other: Run) -> bool:
+        """Whether another run comes to the same end with everything wanted read, whatever was refused on the way."""
+        return other.read(self.wanted) and other.states[-1].outcome() == self.whole.states[-1].outcome()
 
 
 def gather(record: Conversation) -> Evidence:
@@ -64,7 +71,9 @@ def run(record: Conversation, leave_out: str = "", order: Sequence[str] = ()) ->
                 continue
             result = session.call(call.name, call.arguments)
             if result.ok:
-                out.texts[call.id], out.results[call.id] = result.text, result.value
+                value = result.value
+                out.texts[call.id], out.results[call.id] = result.text, value
+                out.told[call.id] = {t.fact for t in told(out.states[0], call.name, call.arguments, value)}
             else:
                 out.refused.append(f"{call.id} {call.name}: {result.text}")
         if not (leave_out or order):
@@ -92,9 +101,10 @@ def scalars(value: Any, field: str = "") -> Iterator[Leaf]:
         yield field, msgspec.json.encode(value).decode()
 
 
-def told_by(answer: Answer) -> set[Leaf]:
+def told_by(answer: Answer) -> set[Bound]:
     """What has to be read to give an answer."""
-    return set(scalars(answer.value, answer.path.rsplit(".", 1)[-1]))
+    found = list(scalars(answer.value, answer.path.rsplit(".", 1)[-1]))
+    return {(record, *leaf) for record, leaf in zip(answer.records or [None] * len(found), found, strict=False)}
 
 
 def stands_at(value: Any, path: str) -> Any:

@@ -42,12 +42,12 @@ class _Search:
         self.values = [Value(s.name, s.kind, given[s.name]) for s in slots(self.server, self.tool.name) if s.name in given]
 
     def ways(self, writes: bool) -> Iterator[tuple[Tool, OtherCall]]:
-        """Calls of the step's server's offered tools with the values at hand, the step itself not among them."""
+        """Calls of the step's server's offered tools with the values at hand, the step itself, with more or less, not among them."""
         own = self.call.arguments.items()
         for name, (home, tool) in self.before.tools.items():
             if home == self.home and tool.marks.writes == writes and (self.before.only is None or name in self.before.only):
                 for arguments in islice(fillings(slots(self.server, tool.name), self.values), _FILLINGS):
-                    if name != self.call.name or not own <= arguments.items():
+                    if name != self.call.name or not (own <= arguments.items() or arguments.items() <= own):
                         yield tool, OtherCall(name, arguments)
 
     def instead(self, steps: Sequence[str], *calls: OtherCall) -> Alternative | None:
@@ -115,7 +115,7 @@ class _Reads(_Search):
         needs, kinds = self.truth.needs[self.call.id], shown_kinds(self.server, self.tool.name)
         items = [item for item in objects(self._result()) if needs.values.keys() & {v for v in item.values() if isinstance(v, str)}]
         owners = {(kinds.get(field, ""), value) for item in items for field, value in item.items() if isinstance(value, str)}
-        words = self.truth.words[self.call.id]
+        words, own = self.truth.words[self.call.id], OtherCall(self.call.name, self.call.arguments)
         for name, (home, tool) in self.before.tools.items():
             if home != self.home or tool.marks.writes or not needs.kinds <= tool.produces:
                 continue
@@ -124,7 +124,7 @@ class _Reads(_Search):
                     first = self._finds(slot.id_type, owner, words)
                     second = OtherCall(name, {slot.name: owner})
                     result = self._shows(second) if first else None
-                    if first and result is not None and self._serves(self.call, second, result):
+                    if first and result is not None and own not in (first, second) and self._serves(self.call, second, result):
                         if alternative := self.instead([self.call.id], first, second):
                             yield alternative
 

@@ -141,13 +141,13 @@ class Truth:
     def tells_which(self, result: Any, key: Any, words: str) -> bool:
         """Whether in a result the words single out what holds a value: no other item agrees with all that they say of it."""
         items = list(objects(result))
-        for item in items:
-            for field in (field for field, value in item.items() if value == key):
-                said = {f: v for f, v in item.items() if v != key and says(v, words, self.today)}
-                rivals = (other for other in items if other.get(field, key) != key)
-                if any(all(other.get(f) == v for f, v in said.items()) for other in rivals):
-                    return False
-        return True
+        found = [(item, field) for item in items for field, value in item.items() if value == key]
+        for item, field in found:
+            said = {f: v for f, v in item.items() if v != key and says(v, words, self.today)}
+            rivals = (other for other in items if other.get(field, key) != key)
+            if any(all(other.get(f) == v for f, v in said.items()) for other in rivals):
+                return False
+        return bool(found)
 
     # --- effects
 
