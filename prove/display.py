@@ -49,7 +49,13 @@ def _certificate(conversation: Conversation) -> str:
     if certificate is None:
         return _note("not certified")
     orders = ", ".join(f"{later} after {earlier}" for earlier, later in certificate.implicit)
-    return _note(f"certificate: ends in state {certificate.replay[:12]}{f'; execution needs {orders}' if orders else ''}")
+    others = "; ".join(
+        f"{' and '.join(_shown(c.name, c.arguments) for c in a.calls)} in place of {' and '.join(a.steps)}" for a in certificate.alternatives
+    )
+    return _note(
+        f"certificate: ends in state {certificate.replay[:12]}{f'; execution needs {orders}' if orders else ''}"
+        f"{f'; as good: {others}' if others else ''}"
+    )
 
 
 def _note(text: str) -> str:
@@ -101,7 +107,8 @@ def _call(conversation: Conversation, call: GroundTruthCall, returned: dict[str,
     why = conversation.certificate.necessity.get(call.id, "") if conversation.certificate else ""
     after = f", after {', '.join(call.after)}" if call.after else ""
     origins = "; ".join(f"{name} from {source}" for name, source in call.origin.items())
-    note = f"needed for: {why}{after}{f'; {origins}' if origins else ''}"
+    spare = f"; would do without {' or '.join(call.spare)}" if call.spare else ""
+    note = f"needed for: {why}{after}{f'; {origins}' if origins else ''}{spare}"
     return f"<div class='call'><b>{call.id}</b> {escape(shown)}{result}<div class='note'>{escape(note)}</div></div>"
 
 

@@ -1,6 +1,6 @@
 """The record of one conversation, as the data set holds it: JSON lines, one conversation a line."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -51,7 +51,8 @@ class Answer(msgspec.Struct, frozen=True):
     def facts(self) -> set[Fact]:
         """What has to be read: each scalar of the value, with the name of its field and its record."""
         told = list(leaves(self.value, self.path.rsplit(".", 1)[-1]))
-        return {Fact(record, *leaf) for record, leaf in zip(self.records or [None] * len(told), told, strict=True)}
+        records: Sequence[str | None] = self.records or [None] * len(told)
+        return {Fact(record, *leaf) for record, leaf in zip(records, told, strict=True)}
 
     @property
     def leaves(self) -> set[tuple[str, Any]]:

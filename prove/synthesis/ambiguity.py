@@ -40,7 +40,12 @@ def single_out(conversation: Conversation, session: Session) -> None:
         wanted = [pair for call in turn.calls for pair in _ids(live, call)]
         query = Query(words, live, book)
         for kind, key in wanted:
-            if table_of(type(live), kind) and (others := query.mistakable(kind, key, recent.get(kind, set()))):
+            if not (table := table_of(type(live), kind)):
+                continue
+            others = query.mistakable(kind, key, recent.get(kind, set()))
+            if key not in live.state[table]:  # what the query itself has made is "that one" only where it speaks of no other
+                others = others | {other for like, other in wanted if like == kind} - {key}
+            if others:
                 raise Rejected("ambiguous", f"{key} in {words!r}: it could be {', '.join(sorted(others))}")
         results = [session.call(c.name, c.arguments).value for c in turn.calls]
         recent |= {kind: {key} for kind, key in shown_alone(live, results).items()} | _about(wanted, live, results)

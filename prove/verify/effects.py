@@ -46,7 +46,9 @@ def arguments(e: Evidence) -> Iterator[str]:
 
 def effects(e: Evidence) -> Iterator[str]:
     """The certificate says of every call what it changes, and the facts that it shows of those that are wanted or taken up."""
-    stated, whole = e.record.certificate.effects if e.record.certificate else {}, e.whole
+    if e.record.certificate is None:
+        return
+    stated, whole = e.record.certificate.effects, e.whole
     if stated.keys() != {c.id for c in e.record.calls}:
         yield f"effects of {', '.join(stated) or 'nothing'} are stated"
         return

@@ -104,7 +104,8 @@ def scalars(value: Any, field: str = "") -> Iterator[Leaf]:
 def told_by(answer: Answer) -> set[Bound]:
     """What has to be read to give an answer."""
     found = list(scalars(answer.value, answer.path.rsplit(".", 1)[-1]))
-    return {(record, *leaf) for record, leaf in zip(answer.records or [None] * len(found), found, strict=False)}
+    records: Sequence[str | None] = answer.records or [None] * len(found)
+    return {(record, *leaf) for record, leaf in zip(records, found, strict=False)}
 
 
 def stands_at(value: Any, path: str) -> Any:

@@ -15,7 +15,7 @@ from prove.run import RunError
 from prove.synthesis.data.card import card
 
 SPLITS = ("train", "validation", "heldout_worlds", "heldout_servers")
-_FREE = {"arguments", "origin", "value", "necessity", "schemas"}  # fields that hold JSON text in a row
+_FREE = {"arguments", "origin", "value", "necessity", "effects", "alternatives", "schemas"}  # fields that hold JSON text in a row
 
 
 def export(files: Sequence[Path], out: Path, heldout_servers: Sequence[str] = ()) -> dict[str, int]:
@@ -103,19 +103,22 @@ def _schema() -> Any:
     def texts_of(*names: str) -> list[Any]:
         return [pa.field(n, text) for n in names]
 
-    call = pa.struct([*texts_of("id", "name", "arguments"), pa.field("after", texts), *texts_of("origin")])
+    call = pa.struct([*texts_of("id", "name", "arguments"), pa.field("after", texts), *texts_of("origin"), pa.field("spare", texts)])
+    answer = pa.struct([*texts_of("call", "path", "value"), pa.field("records", texts)])
     attempt = pa.struct(texts_of("before", "name", "arguments", "code"))
     turn = pa.struct(
         [
             *texts_of("user", "level"),
             pa.field("calls", pa.list_(call)),
             *texts_of("reply"),
-            pa.field("answers", pa.list_(pa.struct(texts_of("call", "path", "value")))),
+            pa.field("answers", pa.list_(answer)),
             pa.field("attempts", pa.list_(attempt)),
             pa.field("minutes_later", pa.int64()),
         ]
     )
-    certificate = pa.struct([*texts_of("replay", "outcome", "necessity"), pa.field("implicit", pa.list_(texts))])
+    certificate = pa.struct(
+        [*texts_of("replay", "outcome", "necessity"), pa.field("implicit", pa.list_(texts)), *texts_of("effects", "alternatives")]
+    )
     return pa.schema(
         [
             *texts_of("id", "server"),

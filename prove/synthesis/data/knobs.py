@@ -20,7 +20,11 @@ def narrow(record: Conversation, count: int, rng: Random) -> Conversation:
     used = {c.name for c in record.calls} | {a.name for t in record.turns for a in t.attempts}
     others = [t for t in record.tools if t not in used]
     kept = used | set(rng.sample(others, max(0, min(len(others), count - len(used)))))
-    return msgspec.structs.replace(record, tools=sorted(kept))
+    certificate = record.certificate
+    if certificate:
+        there = [a for a in certificate.alternatives if {c.name for c in a.calls} <= kept]
+        certificate = msgspec.structs.replace(certificate, alternatives=there)
+    return msgspec.structs.replace(record, tools=sorted(kept), certificate=certificate)
 
 
 def with_distractors(record: Conversation, rng: Random, low: int = 3, high: int = 8) -> Conversation:

@@ -42,13 +42,17 @@ class _Search:
         self.values = [Value(s.name, s.kind, given[s.name]) for s in slots(self.server, self.tool.name) if s.name in given]
 
     def ways(self, writes: bool) -> Iterator[tuple[Tool, OtherCall]]:
-        """Calls of the step's server's offered tools with the values at hand, the step itself, with more or less, not among them."""
+        """Calls of the step's server's offered tools with the values at hand, the step itself not among them."""
         own = self.call.arguments.items()
         for name, (home, tool) in self.before.tools.items():
             if home == self.home and tool.marks.writes == writes and (self.before.only is None or name in self.before.only):
                 for arguments in islice(fillings(slots(self.server, tool.name), self.values), _FILLINGS):
-                    if name != self.call.name or not (own <= arguments.items() or arguments.items() <= own):
+                    if name != self.call.name or not own <= arguments.items():
                         yield tool, OtherCall(name, arguments)
+
+    def is_less(self, other: OtherCall) -> bool:
+        """Whether a call is the step with fewer arguments: what it can do without is known (`spare`)."""
+        return other.name == self.call.name and other.arguments.items() <= self.call.arguments.items()
 
     def instead(self, steps: Sequence[str], *calls: OtherCall) -> Alternative | None:
         """The calls in place of steps, of which the first is this one, and of the look-ups that nobody else needs; None where the rest
@@ -61,8 +65,8 @@ class _Search:
                 gone.append(look.id)
         new = [GroundTruthCall(f"{self.call.id}.{n}", call.name, call.arguments) for n, call in enumerate(calls, 1)]
         run = self.whole.instead(self.i, [*new, *(c for c in self.truth.calls[self.i :] if c.id not in gone)])
-        for look in gone:
-            run.told.pop(look, None)
+        for step in gone:
+            run.told.pop(step, None)
         facts = set[Fact]().union(*(run.told.get(call.id, set()) for call in new))
         met = all(self.truth.needs[step].met_by(facts) for step in steps)
         return Alternative(gone, list(calls)) if met and self.whole.reached_by(run) else None
@@ -73,16 +77,16 @@ class _Reads(_Search):
 
     def found(self) -> Iterator[Alternative]:
         self.values += self._said()
-        needs, shown = self.truth.needs[self.call.id], dict[str, Any]()
+        needs, single = self.truth.needs[self.call.id], False
         for tool, other in self.ways(writes=False):
-            if needs.kinds <= tool.produces and {fact.field for fact in needs.facts} <= field_names(self.server, tool.name):
+            if not self.is_less(other) and needs.kinds <= tool.produces and {fact.field for fact in needs.facts} <= field_names(self.server, tool.name):
                 result = self._shows(other)
                 if result is not None and self._serves(self.call, other, result):
                     more = [c.id for c in self.truth.calls[self.i + 1 :] if not self.whole.writes(c) and self._serves(c, other, result)]
                     if alternative := self.instead([self.call.id, *more], other):
+                        single = True
                         yield alternative
-                        shown[other.name] = other
-        if not shown and self.truth.is_lookup(self.call):
+        if not single and self.truth.is_lookup(self.call):
             yield from self._by_way_of_an_owner()
 
     def _said(self) -> list[Value]:
@@ -124,9 +128,9 @@ class _Reads(_Search):
                     first = self._finds(slot.id_type, owner, words)
                     second = OtherCall(name, {slot.name: owner})
                     result = self._shows(second) if first else None
-                    if first and result is not None and own not in (first, second) and self._serves(self.call, second, result):
-                        if alternative := self.instead([self.call.id], first, second):
-                            yield alternative
+                    fits = first and result is not None and own not in (first, second) and self._serves(self.call, second, result)
+                    if first and fits and (alternative := self.instead([self.call.id], first, second)):
+                        yield alternative
 
     def _finds(self, id_type: Any, key: str, words: str) -> OtherCall | None:
         """A read without any argument in whose result the words tell a record."""
@@ -159,7 +163,7 @@ class _Writes(_Search):
             places = _places(part.after, self.before)
             if places == self.target and not part.after.diff(self.after):
                 whole.append(other)
-                if alternative := self.instead([self.call.id], other):
+                if not self.is_less(other) and (alternative := self.instead([self.call.id], other)):
                     yield alternative
             elif places > self.target and (alternative := self._for_several(other, places)):
                 yield alternative
