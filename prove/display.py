@@ -50,7 +50,8 @@ def _certificate(conversation: Conversation) -> str:
         return _note("not certified")
     orders = ", ".join(f"{later} after {earlier}" for earlier, later in certificate.implicit)
     others = "; ".join(
-        f"{' and '.join(_shown(c.name, c.arguments) for c in a.calls)} in place of {' and '.join(a.steps)}" for a in certificate.alternatives
+        f"{' and '.join(_shown(c.name, c.arguments) for c in found.calls)} in place of {' and '.join(found.steps)}"
+        for found in certificate.alternatives
     )
     return _note(
         f"certificate: ends in state {certificate.replay[:12]}{f'; execution needs {orders}' if orders else ''}"

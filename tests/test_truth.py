@@ -118,10 +118,12 @@ def taken(c, call):
 def test_what_is_made_and_undone_on_the_way_is_no_part_of_the_truth():
     bank = Session.open("banking", 0).servers["banking"]
     card, pin = next(c for c in bank.cards if c.status == "active"), bank.customers.one().pin
+    stop = GroundTruthCall("c1", "freeze_card", {"card_id": card.card_id})
+    go = GroundTruthCall("c2", "unfreeze_card", {"card_id": card.card_id, "pin": pin})
     saved = GroundTruthCall("c3", "add_payee", {"name": "Ada Bright", "account_number": "5550001111"})
     turns = [
-        Turn(f"Freeze my card {card.card_id}.", "complete", [GroundTruthCall("c1", "freeze_card", {"card_id": card.card_id})], ""),
-        Turn(f"Unfreeze it, my PIN is {pin}.", "complete", [GroundTruthCall("c2", "unfreeze_card", {"card_id": card.card_id, "pin": pin})], ""),
+        Turn(f"Freeze my card {card.card_id}.", "complete", [stop], ""),
+        Turn(f"Unfreeze it, my PIN is {pin}.", "complete", [go], ""),
         Turn("Save Ada Bright, 5550001111, as a payee.", "complete", [saved], ""),
     ]
     with pytest.raises(Rejected, match="nothing is lost without c1, c2"):

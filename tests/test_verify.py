@@ -132,13 +132,13 @@ DAMAGE = {
     "no certificate": (lambda r: edit(r, certificate=None), {"replay"}),
     "another amount": (on_last_call(arguments=lambda c: {**c.arguments, "amount": 1600}), {"replay", "provenance"}),
     "a call that is refused": (on_last_call(arguments=lambda c: {**c.arguments, "pin": "0000"}), {"replay"}),
-    "a call too many": (one_more_call, {"necessity"}),
+    "a call too many": (one_more_call, {"necessity", "effects"}),
     "an untold PIN": (with_words(1, lambda text: "Well, you know it."), {"provenance", "secrets"}),
     "a PIN that was told at once": (lambda r: with_words(0, lambda t: f"{t} {r.turns[1].user}")(r), {"questions"}),
     "no order": (on_last_call(after=lambda c: []), {"origins"}),
     "an order that points forward": (on_last_call(after=lambda c: ["c1", "c2", "c3"]), {"order"}),
-    "an origin elsewhere": (on_last_call(origin=lambda c: {**c.origin, "payee_id": "c1: items.0.account_id"}), {"origins"}),
-    "an unstated origin": (on_last_call(origin=lambda c: {}), {"origins"}),
+    "an origin elsewhere": (on_last_call(origin=lambda c: {**c.origin, "payee_id": "c1: items.0.account_id"}), {"origins", "effects"}),
+    "an unstated origin": (on_last_call(origin=lambda c: {}), {"origins", "effects"}),
     "a tool of nobody": (lambda r: edit(r, tools=[*r.tools, "fly_away"]), {"candidates"}),
     "a distractor of its own": (lambda r: edit(r, distractors=["banking.list_cards"] * 3), {"candidates"}),
     "two distractors": (lambda r: edit(r, distractors=["calendar.list_calendars", "maps.geocode"]), {"candidates"}),
@@ -160,7 +160,7 @@ def writing(conversation, turn):
 
 
 def test_an_answer_that_is_not_there_and_a_goal_that_is_true_already_are_found(conversations):
-    turns = [(c, t, {call.id for call in t.calls}) for c in conversations for t in c.turns if not writing(c, t)]
+    turns = [(c, c.turns[-1], {call.id for call in c.turns[-1].calls}) for c in conversations if not writing(c, c.turns[-1])]
     asking, told = next((c, t) for c, t, calls in turns if calls and calls == {a.call for a in t.answers})
     lying = [edit(t, answers=[edit(a, value="a fairy tale") for a in t.answers]) for t in asking.turns]
     assert "answers" in failing(edit(asking, turns=lying))

@@ -77,17 +77,22 @@ class _Reads(_Search):
 
     def found(self) -> Iterator[Alternative]:
         self.values += self._said()
-        needs, single = self.truth.needs[self.call.id], False
+        single = False
         for tool, other in self.ways(writes=False):
-            if not self.is_less(other) and needs.kinds <= tool.produces and {fact.field for fact in needs.facts} <= field_names(self.server, tool.name):
-                result = self._shows(other)
-                if result is not None and self._serves(self.call, other, result):
-                    more = [c.id for c in self.truth.calls[self.i + 1 :] if not self.whole.writes(c) and self._serves(c, other, result)]
-                    if alternative := self.instead([self.call.id, *more], other):
-                        single = True
-                        yield alternative
+            result = self._shows(other) if self._could_serve(tool) and not self.is_less(other) else None
+            if result is not None and self._serves(self.call, other, result):
+                later = (c for c in self.truth.calls[self.i + 1 :] if not self.whole.writes(c))
+                more = [c.id for c in later if self._serves(c, other, result)]
+                if alternative := self.instead([self.call.id, *more], other):
+                    single = True
+                    yield alternative
         if not single and self.truth.is_lookup(self.call):
             yield from self._by_way_of_an_owner()
+
+    def _could_serve(self, tool: Tool) -> bool:
+        """Whether a tool's results have the fields that are needed at all."""
+        needs = self.truth.needs[self.call.id]
+        return needs.kinds <= tool.produces and {fact.field for fact in needs.facts} <= field_names(self.server, tool.name)
 
     def _said(self) -> list[Value]:
         """What the words say of the records that are looked for."""
