@@ -23,7 +23,7 @@ class GroundTruthCall(msgspec.Struct, frozen=True):
     """One call of the ground truth: it succeeds, and certification found it necessary.
 
     `arguments` are what a good assistant sends. Those in `spare` it sends because the user said them, though the call does its
-    job without any one of them: no reward asks for them (`needed`).
+    job without them, be it that others go too: no reward asks for them (`needed`).
     """
 
     id: str

@@ -27,8 +27,14 @@ def conversations():
     return [c for c in made if c is not None]
 
 
-def freeze(*lookups, words="Freeze my card ending 3717 on Everyday Checking."):
-    calls = [*lookups, GroundTruthCall(f"c{len(lookups) + 1}", "freeze_card", {"card_id": "CRD-11"})]
+BANK = Session.open("banking", 0).servers["banking"]
+ACTIVE = [card for card in BANK.cards if card.status == "active"]
+CARD = next(card for card in ACTIVE if sum(c.last_four == card.last_four for c in BANK.cards) == 1)
+ACCOUNT = BANK.accounts.get(CARD.account_id)
+
+
+def freeze(*lookups, words=f"Freeze my card ending {CARD.last_four} on {ACCOUNT.name}."):
+    calls = [*lookups, GroundTruthCall(f"c{len(lookups) + 1}", "freeze_card", {"card_id": CARD.card_id})]
     return talk([Turn(words, "complete", calls, "It is frozen.")])
 
 
@@ -47,18 +53,18 @@ def calls_of(turn):
 def test_a_look_up_with_an_argument_that_it_can_do_without_is_turned_down_and_a_lean_one_passes():
     accounts = GroundTruthCall("c1", "list_accounts", {})
     with pytest.raises(Rejected, match="list_cards finds it without account_id"):
-        certify(freeze(accounts, GroundTruthCall("c2", "list_cards", {"account_id": "ACC-4001"})))
+        certify(freeze(accounts, GroundTruthCall("c2", "list_cards", {"account_id": ACCOUNT.account_id})))
     lean = certify(freeze(GroundTruthCall("c1", "list_cards", {})))
     assert failing(lean) == set()
-    wordy = edit(lean.calls[0], arguments={"account_id": "ACC-4001"}, origin={"account_id": "user"})
+    wordy = edit(lean.calls[0], arguments={"account_id": ACCOUNT.account_id}, origin={"account_id": "user"})
     assert "arguments" in failing(edit(lean, turns=[edit(lean.turns[0], calls=[wordy, lean.calls[1]])]))
 
 
 def test_an_argument_that_tells_which_is_meant_is_sent_and_not_asked_for():
-    """Without the account the card is among three that the words fit: an assistant who reads them all may have read that one elsewhere."""
+    """Without the account the card is among others that the words fit: an assistant who reads them all may have read that one elsewhere."""
     accounts = GroundTruthCall("c1", "list_accounts", {})
-    cards = GroundTruthCall("c2", "list_cards", {"account_id": "ACC-4001"})
-    record = certify(freeze(accounts, cards, words="Freeze my active debit card on Everyday Checking."))
+    cards = GroundTruthCall("c2", "list_cards", {"account_id": ACCOUNT.account_id})
+    record = certify(freeze(accounts, cards, words=f"Freeze my {CARD.kind} card on {ACCOUNT.name}."))
     assert record.calls[1].spare == ["account_id"]
     assert ground_truth(record)[1].arguments == {}
     assert failing(record) == set()
@@ -116,13 +122,12 @@ def taken(c, call):
 
 
 def test_what_is_made_and_undone_on_the_way_is_no_part_of_the_truth():
-    bank = Session.open("banking", 0).servers["banking"]
-    card, pin = next(c for c in bank.cards if c.status == "active"), bank.customers.one().pin
-    stop = GroundTruthCall("c1", "freeze_card", {"card_id": card.card_id})
-    go = GroundTruthCall("c2", "unfreeze_card", {"card_id": card.card_id, "pin": pin})
+    card, pin = CARD.card_id, BANK.customers.one().pin
+    stop = GroundTruthCall("c1", "freeze_card", {"card_id": card})
+    go = GroundTruthCall("c2", "unfreeze_card", {"card_id": card, "pin": pin})
     saved = GroundTruthCall("c3", "add_payee", {"name": "Ada Bright", "account_number": "5550001111"})
     turns = [
-        Turn(f"Freeze my card {card.card_id}.", "complete", [stop], ""),
+        Turn(f"Freeze my card {card}.", "complete", [stop], ""),
         Turn(f"Unfreeze it, my PIN is {pin}.", "complete", [go], ""),
         Turn("Save Ada Bright, 5550001111, as a payee.", "complete", [saved], ""),
     ]
@@ -153,8 +158,9 @@ def sources(call):
 def test_a_fact_is_of_its_record():
     session = Session.open("banking", 0)
     facts = told(session, "list_cards", {}, session.call("list_cards", {}).value)
-    assert {Fact("CRD-11", "status", "active"), Fact("CardId", "total", 6)} <= facts
-    assert Fact("CRD-13", "status", "active") not in facts
+    frozen = next(c for c in BANK.cards if c.status == "frozen")
+    assert {Fact(CARD.card_id, "status", "active"), Fact("CardId", "total", len(BANK.cards))} <= facts
+    assert Fact(frozen.card_id, "status", "active") not in facts
     made = session.call("add_payee", {"name": "Ada Bright", "account_number": "5550001111"}).value
     assert Fact("new", "name", "Ada Bright") in told(session, "add_payee", {}, made)
     assert Fact("ACC-4001", "message", "no") in told(session, "get_account", {"account_id": "ACC-4001"}, {"error": {"message": "no"}})
@@ -162,15 +168,18 @@ def test_a_fact_is_of_its_record():
 
 def test_the_same_value_of_another_record_answers_nothing(tmp_path):
     """Both cards are active: who reads the other one has not read what was asked."""
-    ask = GroundTruthCall("c1", "list_cards", {"account_id": "ACC-4002"})
-    record = certify(talk([Turn("Which cards are on ACC-4002?", "complete", [ask], "", [Answer("c1", "items.0.status", "active")])]))
-    assert record.turns[0].answers[0].records == ["CRD-12"]
-    for account, reached in (("ACC-4002", True), ("ACC-4001", False), (None, True)):
+    other = next(c for c in ACTIVE if c.account_id != CARD.account_id)
+    ask = GroundTruthCall("c1", "list_cards", {"account_id": CARD.account_id})
+    at = [c.card_id for c in BANK.cards if c.account_id == CARD.account_id].index(CARD.card_id)
+    told = [Answer("c1", f"items.{at}.status", "active")]
+    record = certify(talk([Turn(f"Is the card ending {CARD.last_four} on {CARD.account_id} active?", "complete", [ask], "", told)]))
+    assert record.turns[0].answers[0].records == [CARD.card_id]
+    for account, reached in ((CARD.account_id, True), (other.account_id, False), (None, True)):
         arguments = {"account_id": account} if account else {}
         assert played(record, [[ToolCall("list_cards", arguments)]]).goal_reached() == reached
     nameless = edit(record, turns=[edit(t, answers=[edit(a, records=[]) for a in t.answers]) for t in record.turns])
-    assert played(nameless, [[ToolCall("list_cards", {"account_id": "ACC-4001"})]]).goal_reached()  # as older files have it
-    elsewhere = edit(record, turns=[edit(t, answers=[edit(a, records=["CRD-11"]) for a in t.answers]) for t in record.turns])
+    assert played(nameless, [[ToolCall("list_cards", {"account_id": other.account_id})]]).goal_reached()  # as older files have it
+    elsewhere = edit(record, turns=[edit(t, answers=[edit(a, records=[other.card_id]) for a in t.answers]) for t in record.turns])
     assert "answers" in failing(elsewhere)
     write_conversations(tmp_path / "a.jsonl", [record])
     assert read_conversations(tmp_path / "a.jsonl") == [record]
@@ -181,7 +190,7 @@ def test_the_same_value_of_another_record_answers_nothing(tmp_path):
 
 def test_every_call_says_what_it_is_for(conversations):
     record = certify(freeze(GroundTruthCall("c1", "list_cards", {})))
-    found, frozen = Effect([], [Fact("CRD-11", "card_id", "CRD-11")]), Effect(["banking.cards CRD-11"], [])
+    found, frozen = Effect([], [Fact(CARD.card_id, "card_id", CARD.card_id)]), Effect([f"banking.cards {CARD.card_id}"], [])
     assert record.certificate.effects == {"c1": found, "c2": frozen}
     assert all(e.changes or e.facts for c in conversations for e in c.certificate.effects.values())
     for wrong in ({"c1": found, "c2": found}, {"c1": frozen, "c2": frozen}, {"c1": found}):

@@ -29,19 +29,20 @@ def together(e: Evidence) -> Iterator[str]:
 
 
 def arguments(e: Evidence) -> Iterator[str]:
-    """Of the arguments that a tool can go without, those are spare without which the call does its job; a look-up has none by which
-    it does not tell which record is meant."""
+    """Of the arguments that a tool can go without, those are spare without which, left out alone or with others, the call does its
+    job; a look-up has none by which it does not tell which record is meant."""
     for call in e.record.calls:
-        schema = e.whole.states[0].tools[call.name][1].input_schema
-        for name in [n for n in call.arguments if n not in schema["required"]]:
-            shorter = edit(call, arguments={n: v for n, v in call.arguments.items() if n != name})
-            changed = _with(e.record, {call.id: [shorter]})
+        schema, needless = e.whole.states[0].tools[call.name][1].input_schema, set[str]()
+        optional = [name for name in call.arguments if name not in schema["required"]]
+        for gone in chain.from_iterable(combinations(optional, count) for count in range(1, len(optional) + 1)):
+            changed = _with(e.record, {call.id: [edit(call, arguments={n: v for n, v in call.arguments.items() if n not in gone})]})
             other = run(changed)
-            needless = e.reached(other) and not any(_untraced(e, changed, other))
-            if needless != (name in call.spare):
-                yield f"{call.id} {call.name}: {name} is {'needless' if needless else 'needed'}"
-            elif needless and not _asked(e, call) and all(_told_apart(other.results[call.id], *taken) for taken in _taken(e, call)):
-                yield f"{call.id} {call.name} finds it without {name}"
+            if e.reached(other) and not any(_untraced(e, changed, other)):
+                needless.update(gone)
+                if not _asked(e, call) and all(_told_apart(other.results[call.id], *taken) for taken in _taken(e, call)):
+                    yield f"{call.id} {call.name} finds it without {' and '.join(gone)}"
+        if needless != set(call.spare):
+            yield f"{call.id} {call.name} can do without {', '.join(sorted(needless)) or 'nothing'}, not {', '.join(call.spare) or 'nothing'}"
 
 
 def effects(e: Evidence) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import msgspec
@@ -114,19 +114,19 @@ class Truth:
     # --- arguments
 
     def spare(self, i: int) -> list[str]:
-        """The arguments of the i-th call without any one of which it does its job. Raises `Rejected` for those of a look-up that finds
-        what it is for without them."""
-        call, out = self.calls[i], list[str]()
-        tool = self.whole.session.tools[call.name][1]
-        for name in (p.name for p in tool.parameters if not p.required and p.name in call.arguments):
-            shorter = msgspec.structs.replace(call, arguments={n: v for n, v in call.arguments.items() if n != name})
+        """The arguments of the i-th call without which, left out alone or with others, it does its job. Raises `Rejected` for those of
+        a look-up that finds what it is for without them."""
+        call, out = self.calls[i], set[str]()
+        optional = [p.name for p in self.whole.session.tools[call.name][1].parameters if not p.required and p.name in call.arguments]
+        for gone in chain.from_iterable(combinations(optional, count) for count in range(1, len(optional) + 1)):
+            shorter = msgspec.structs.replace(call, arguments={n: v for n, v in call.arguments.items() if n not in gone})
             result = self._does(i, shorter)
             if result is None:
                 continue
             if self.is_lookup(call) and all(self.tells_which(result, value, words) for value, words in self.needs[call.id].values.items()):
-                raise Rejected("needless argument", f"{call.name} finds it without {name}")
-            out.append(name)
-        return out
+                raise Rejected("needless argument", f"{call.name} finds it without {' and '.join(gone)}")
+            out.update(gone)
+        return [name for name in optional if name in out]
 
     def _does(self, i: int, call: GroundTruthCall) -> Any:
         """What a call returns that is put in place of the i-th one and does its job; None for any other."""
