@@ -7,7 +7,9 @@ from .records import Automation, Device, DeviceState, Measure
 
 WATTS = {"light": 9, "plug": 60, "fan": 35}
 OUTDOORS = (9, 9, 8, 8, 7, 7, 8, 9, 11, 13, 15, 16, 17, 18, 18, 18, 17, 16, 15, 14, 13, 12, 11, 10)  # degrees, by hour of the day
-DAYLIGHT = (0, 0, 0, 0, 0, 5, 40, 150, 300, 450, 600, 700, 750, 750, 700, 600, 450, 300, 150, 40, 5, 0, 0, 0)  # lux, by hour of the day
+DAYLIGHT = (0, 0, 0, 0, 0, 5, 40, 150, 300, 450, 600, 700, 750, 750, 700, 600, 450, 300, 150, 40, 5, 0, 0, 0)  # lux behind a window
+OPEN_SKY = 20  # times as light as that
+WEATHER_PACE = 2.5  # degrees an hour that a thermometer outside follows at most
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 SATURDAY = 5
@@ -66,18 +68,24 @@ def spells(since: datetime, until: datetime) -> list[list[datetime]]:
     return [spell for spell in found if spell]
 
 
-def sense(measure: Measure, around: list[Device]) -> Callable[[float, int], float]:
-    """What a sensor shows at an hour of the day, given what it showed an hour before, while the devices around it stay as they are."""
+def sense(measure: Measure, around: list[Device], outside: bool) -> Callable[[float, int], float]:
+    """What a sensor shows at an hour of the day, given what it showed an hour before, while the devices around it stay as they are.
+
+    Outside it shows the weather, to which a room opens by its blinds and which it follows slowly.
+    """
     if measure == "power":
         watts = float(sum(WATTS[d.kind] for d in around if d.kind in WATTS and d.state == "on"))
         return lambda value, hour: watts
     if measure == "illuminance":
         blinds = [d.position or 0 for d in around if d.kind == "blind"] or [100]
         lamps = sum(4 * (d.brightness or 100) for d in around if d.kind == "light" and d.state == "on")
-        return lambda value, hour: round(DAYLIGHT[hour] * sum(blinds) / (100 * len(blinds)) + lamps, 1)
+        share = OPEN_SKY if outside else sum(blinds) / (100 * len(blinds))
+        return lambda value, hour: round(DAYLIGHT[hour] * share + lamps, 1)
     if measure == "humidity":
         aired = any(d.kind == "fan" and d.state == "on" for d in around)
         return lambda value, hour: _towards(value, 45 if aired else 55, 3 if aired else 1)
+    if outside:
+        return lambda value, hour: _towards(value, OUTDOORS[hour], WEATHER_PACE)
     climate = [(d.state, d.target) for d in around if d.kind == "thermostat" and d.target is not None]
     return lambda value, hour: _warmed(value, hour, climate)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from .house import HOUR, full_hour, last_due
+from .house import HOUR, WEATHER_PACE, full_hour, last_due
 from .records import SCENIC, UNITS, Device, Sensor
 from .tools import IotDevices
 
@@ -86,7 +86,7 @@ def _of_sensor(home: IotDevices, sensor: Sensor) -> Iterator[str]:
     if any(one.taken >= other.taken for one, other in pairwise(hours)) or any(h.taken != full_hour(h.taken) for h in hours):
         yield f"{sensor.device_id} did not measure hour by hour"
     for one, other in pairwise(hours):
-        if sensor.measure == "temperature" and abs(other.value - one.value) > 1.001:
+        if sensor.measure == "temperature" and abs(other.value - one.value) > WEATHER_PACE + 0.001:
             yield f"{sensor.device_id} jumps from {one.value} to {other.value} degrees by {other.taken}"
     gaps = [other.taken - one.taken for one, other in pairwise(hours) if other.taken - one.taken > HOUR]
     if any(gap > 8 * 24 * HOUR for gap in gaps):

@@ -281,7 +281,8 @@ class IotDevices(Server):
         for sensor in list(self.sensors):
             device = self.devices.get(sensor.device_id)
             if device.link == "online":
-                shows, value = sense(sensor.measure, around[device.room_id]), sensor.value
+                outside = self.rooms.get(device.room_id).floor == "outside"
+                shows, value = sense(sensor.measure, around[device.room_id], outside), sensor.value
                 for day, some in days:
                     seen = [HourlyValue(hour, value := shows(value, hour.hour)) for hour in some]
                     self._log(sensor.device_id, day, seen)

@@ -9,7 +9,7 @@ import msgspec
 from prove.servers import brief
 from prove.servers.maker import Maker
 
-from .house import DAY, HOUR, SATURDAY
+from .house import DAY, HOUR, OUTDOORS, SATURDAY
 from .records import SWITCHED, UNITS, Automation, Device, Household, Room, Scene, Sensor, Setting, ThermostatMode
 from .tools import IotDevices
 
@@ -100,7 +100,7 @@ def populate(home: IotDevices, make: Maker) -> None:
         for thing, sort in things:
             device = home.devices.add(_device(home.devices.mint(), thing, sort, room, make))
             if device.kind == "sensor":
-                home.sensors.add(Sensor(device.device_id, sort, _first_value(sort, make), UNITS[sort], begin))
+                home.sensors.add(Sensor(device.device_id, sort, _first_value(sort, floor, begin, make), UNITS[sort], begin))
     _scenes(home, make)
     for moment, deed in sorted([*_habits(home, make), *_trouble(home, make)], key=lambda pair: pair[0]):
         home.live_until(moment)
@@ -171,7 +171,9 @@ def _device(device_id: str, name: str, sort: str, room: Room, make: Maker) -> De
     return Device(*common, sort, room.room_id, "disarmed" if sort == "alarm" else make.pick(("on", "off")))
 
 
-def _first_value(measure: str, make: Maker) -> float:
+def _first_value(measure: str, floor: str, moment: datetime, make: Maker) -> float:
+    if measure == "temperature" and floor == "outside":
+        return float(OUTDOORS[moment.hour])
     return make.between(160, 230) / 10 if measure == "temperature" else float(make.between(40, 60))
 
 

@@ -359,3 +359,17 @@ def test_three_wrong_codes_lock_the_door_code_for_a_day():
     assert "locked until" in session.call("unlock_door", {"device_id": lock, "code": codes.door_code}).text
     session.advance(days=1)
     assert "locked until" not in session.call("unlock_door", {"device_id": lock, "code": codes.door_code}).text
+
+
+def test_a_thermometer_in_the_garden_follows_the_weather_and_its_light_sensor_sees_the_open_sky(house):
+    house.session.advance(hours=48)
+    home = house.server
+    shown = {}
+    for device in home.devices.where(kind="sensor", room_id="garden"):
+        home.devices.update(device.device_id, link="online", battery=90)
+        shown[home.sensors.get(device.device_id).measure] = device.device_id
+    house.session.advance(hours=48)
+    day = (home.today - timedelta(days=1)).isoformat()
+    warmth, light = (house("get_sensor_history", device_id=shown[m], day=day).value for m in ("temperature", "illuminance"))
+    assert (warmth["lowest"], warmth["highest"]) == (7, 18)
+    assert light["highest"] >= 10_000
