@@ -195,7 +195,7 @@ def trajectory(tmp_path, *lines):
 def test_a_transcript_of_an_episode_scores_as_the_episode_does(tasks, tmp_path):
     for policy in (Oracle(), cheats(tasks)["gold names, wrong values"], cheats(tasks)["malformed JSON"]):
         for episode in play(policy, tasks[:6]):
-            truth = [[{"name": c.name, "arguments": c.arguments, "after": list(s.after)} for c, s in pairs] for pairs in by_turn(episode)]
+            truth = [[{"name": s.name, "arguments": s.arguments, "after": list(s.after)} for _, s in pairs] for pairs in by_turn(episode)]
             (it,) = trajectory(tmp_path, line(episode.messages, truth, episode.tools))
             live = explain(episode.trajectory()).contributions()
             assert explain(it).contributions() == live

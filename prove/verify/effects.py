@@ -42,7 +42,8 @@ def arguments(e: Evidence) -> Iterator[str]:
                 if not _asked(e, call) and all(_told_apart(other.results[call.id], *taken) for taken in _taken(e, call)):
                     yield f"{call.id} {call.name} finds it without {' and '.join(gone)}"
         if needless != set(call.spare):
-            yield f"{call.id} {call.name} can do without {', '.join(sorted(needless)) or 'nothing'}, not {', '.join(call.spare) or 'nothing'}"
+            found, said = (", ".join(sorted(names)) or "nothing" for names in (needless, call.spare))
+            yield f"{call.id} {call.name} can do without {found}, not {said}"
 
 
 def effects(e: Evidence) -> Iterator[str]:
