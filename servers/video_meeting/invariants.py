@@ -31,6 +31,8 @@ def invariants(server: VideoMeetings) -> Iterator[str]:
 def _of(meeting: Meeting, people: list[Participant], server: VideoMeetings) -> Iterator[str]:
     if [p.email for p in people if p.role == "host"] != [meeting.host]:
         yield f"{meeting.meeting_id} is hosted by nobody, or by somebody else"
+    if meeting.duration > server.users.get(meeting.host).longest:
+        yield f"{meeting.meeting_id} is longer than the plan of its host allows"
     if len({p.email for p in people}) != len(people):
         yield f"somebody is twice in {meeting.meeting_id}"
     inside = [p for p in people if p.state in ("waiting", "in_meeting")]

@@ -39,9 +39,11 @@ class VideoMeetings(Server):
         offset: Offset = 0,
     ) -> Page[MeetingLine]:
         """List the user's meetings, soonest first; those from today on, unless a topic, a status or a first day is given."""
-        first = since or (date.min if query or status else self.today)
+        first, last = since or (date.min if query or status else self.today), until or date.max
+        order = f"since, {first}, is after until, {last}: swap them" if since else f"until, {last}, has passed: give an earlier since, too"
+        require(first <= last, "invalid_argument", order)
         found = [m for m in self.meetings.where(**given(status=status)) if matches(query, m.topic)]
-        found = [m for m in found if first <= m.start.date() <= (until or date.max)]
+        found = [m for m in found if first <= m.start.date() <= last]
         return page(sorted(found, key=lambda m: m.start), limit, MeetingLine, offset)
 
     @read

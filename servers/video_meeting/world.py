@@ -29,19 +29,22 @@ TOPICS = (  # topic, agenda
     ("Parents' evening online", "Ten minutes a family."), ("Press briefing", "Questions by mail beforehand."),
 )
 # fmt: on
+SATURDAY = 5
+LARGER_PLAN = 300  # minutes
 Deed = tuple[datetime, Callable[[], object]]
 
 
 def populate(server: VideoMeetings, make: Maker) -> None:
     names = [make.person() for _ in range(15)]
-    names.append(f"{names[3].split()[0]} {make.faker.last_name()}")  # two people of one first name
+    names.append(_namesake(make, names))
     for name in names:
         server.users.add(User(make.email(name), name))
     server.clock.now = make.moment(-10, 7)
     deeds: list[Deed] = []
     topics = make.shuffled(TOPICS)[:28]
     _running(server, make, topics[:4], deeds)
-    slots = make.shuffled([(day, hour) for day in (*range(-9, 0), *range(1, 29)) for hour in (8, 10, 12, 14, 16)])
+    workdays = [day for day in (*range(-9, 0), *range(1, 29)) if make.day(day).weekday() < SATURDAY]
+    slots = make.shuffled([(day, hour) for day in workdays for hour in (8, 10, 12, 14, 16)])
     plans = list(zip((*topics[4:], topics[-1], topics[-2]), slots, strict=False))  # two topics come up twice
     for topic, (day, hour) in (plan for plan in plans if plan[1][0] < 0):
         meeting, role = _plan(server, make, topic, make.moment(day, hour))
@@ -55,6 +58,13 @@ def populate(server: VideoMeetings, make: Maker) -> None:
         meeting, _ = _plan(server, make, topic, make.moment(day, hour))
         if make.chance(0.1):
             server.meetings.update(meeting.meeting_id, status="cancelled")
+
+
+def _namesake(make: Maker, names: list[str]) -> str:
+    """Somebody else with the first name of one of them."""
+    while (name := f"{names[3].split()[0]} {make.faker.last_name()}") in names:
+        pass
+    return name
 
 
 def _plan(server: VideoMeetings, make: Maker, topic: tuple[str, str], start: datetime) -> tuple[Meeting, str]:
@@ -96,6 +106,8 @@ def _schedule(
     """Plan a meeting in which the user has that role, with the last of the others as its host if the user is not."""
     me = next(iter(server.users))
     host, others = (me, people) if role == "host" else (people[-1], people[:-1])
+    if duration > host.longest:  # whoever hosts for longer has a larger plan
+        server.users.update(host.email, longest=LARGER_PLAN)
     meeting_id = server.meetings.mint()
     meeting = server.meetings.add(Meeting(meeting_id, topic[0], host.email, start, duration, waiting_room, topic[1]))
     parts = [(host, "host"), *([] if host is me else [(me, role)]), *((person, "attendee") for person in others)]

@@ -312,3 +312,25 @@ def test_whoever_follows_the_advice_of_a_refusal_succeeds(quiet, case):
     refused, followed = case(quiet)
     assert not refused.ok
     assert followed.ok, followed.text
+
+
+@pytest.mark.parametrize("seed", range(800, 806))
+def test_meetings_are_planned_on_workdays_and_as_long_as_the_plan_of_their_host_allows(seed):
+    server = Session.open("video_meeting", seed=seed).servers["video_meeting"]
+    assert all(m.start.weekday() < 5 or m.start.date() == server.today for m in server.meetings)
+    assert all(m.duration <= server.users.get(m.host).longest for m in server.meetings)
+
+
+def test_days_that_are_over_are_listed_from_a_first_day_on(quiet):
+    today = quiet.servers["video_meeting"].today
+    over = (today - timedelta(days=1)).isoformat()
+    refused = quiet.call("list_meetings", {"until": over})
+    assert refused.code == "invalid_argument"
+    assert "give an earlier since" in refused.text
+    assert quiet.call("list_meetings", {"since": over, "until": over}).ok
+    assert quiet.call("list_meetings", {"since": today.isoformat(), "until": over}).code == "invalid_argument"
+
+
+def test_a_namesake_has_a_name_of_their_own():
+    names = [u.name for u in Session.open("video_meeting", seed=301).servers["video_meeting"].users]  # the first name drawn was taken
+    assert len(set(names)) == len(names) == 16
