@@ -57,6 +57,8 @@ def _parts(text: str) -> dict[str, str]:
     parts: dict[str, str] = {}
     for item in text.upper().split(";"):
         part, _, value = item.partition("=")
+        _check(":" not in part, text, "give the rule alone, without what stands before it in a calendar file, such as RRULE:")
+        _check(item, text, "a semicolon stands only between two parts of a rule: leave out the others")
         _check(part not in WITHIN_A_DAY, text, f"a series takes place once a day, at the time of its start: leave {part} out")
         _check(part in PARTS, text, f"{item!r} is no part of a rule; the parts are {', '.join(PARTS)}, parted by semicolons")
         _check(part not in parts, text, f"{part} may be given once only")

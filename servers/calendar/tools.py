@@ -67,9 +67,7 @@ class Calendars(Server):
         return page(sorted(found, key=lambda o: (o.start, o.event_id)), limit, Occurrence, offset)
 
     @read
-    def search_events(
-        self, query: Query, calendar_id: CalendarId | None = None, limit: Limit = 10, offset: Offset = 0
-    ) -> Page[EventLine]:
+    def search_events(self, query: Query, calendar_id: CalendarId | None = None, limit: Limit = 10, offset: Offset = 0) -> Page[EventLine]:
         """Find events by words in title, place or notes, the latest first by their start; a series counts as one event."""
         found = [e for e in self.events.where(**given(calendar_id=calendar_id)) if matches(query, e.summary, e.location, e.notes)]
         return page(newest(found, lambda e: e.start), limit, EventLine, offset)
@@ -149,7 +147,8 @@ class Calendars(Server):
     ) -> Instance:
         """Change or move one instance of a series and leave the others alone."""
         self._coming(event_id, day)
-        require((start or self.now) >= self.now, "failed_precondition", f"{start} has passed: move it to a time after {self.now}")
+        passed = f"{start} has passed: move it to a time after {self.now:%Y-%m-%dT%H:%M:%SZ}"
+        require(start is None or start > self.now, "failed_precondition", passed)
         changes = some_given(start=start, duration=duration, summary=summary, location=location)
         return self._deviate(event_id, day, **changes)
 
@@ -390,4 +389,3 @@ def _has_promised(event: Event, email: str) -> bool:
 
 def _entry(event: Event, instance: Instance) -> Occurrence:
     return Occurrence(event.event_id, instance.day, instance.summary, instance.start, event.recurrence is not None)
-

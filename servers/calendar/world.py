@@ -90,7 +90,9 @@ def _ask(server: Calendars, when: datetime, send: Callable[[], None]) -> None:
 def _people(server: Calendars, make: Maker, home: str) -> list[Person]:
     """The user and eleven colleagues: two of one first name, one who hides when they are free, some who never answer."""
     names = [make.person() for _ in range(11)]
-    names.append(f"{names[1].split()[0]} {make.faker.last_name()}")
+    while (namesake := f"{names[1].split()[0]} {make.faker.last_name()}") in names:
+        pass
+    names.append(namesake)
     zones = [home, home, home, *(make.pick(ZONES) for _ in names[3:])]
     people = [Person(make.email(n), n, zones[i], shares=i != 4, answers=i % 4 != 3) for i, n in enumerate(names)]
     return [server.people.add(person) for person in people]

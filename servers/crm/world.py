@@ -80,7 +80,9 @@ def _contacts(crm: Crm, make: Maker) -> None:
     companies = list(crm.companies)
     employers: list[Company | None] = [*companies, *(make.pick(companies) for _ in range(36)), None, None, None, None, None]
     people = [make.person() for _ in employers]
-    people[1] = f"{people[0].split()[0]} {make.faker.last_name()}"
+    while (namesake := f"{people[0].split()[0]} {make.faker.last_name()}") in people:
+        pass
+    people[1] = namesake
     for name, employer in zip(people, employers, strict=True):
         email = make.email(name, employer.domain) if employer else make.email(name)
         phone = f"+1{make.pick(('415', '617', '303', '512'))}555{make.digits(4)}"

@@ -114,7 +114,9 @@ def populate(mail: Mail, make: Maker) -> None:
         mail.labels.add(Label(label_id, name, "system"))
     label_ids = {name: mail.labels.add(Label(mail.labels.mint(), name, "user", color)).label_id for name, color in LABELS.items()}
     colleagues, friends = [make.person() for _ in range(9)], [make.person() for _ in range(8)]
-    friends[0] = f"{colleagues[0].split()[0]} {make.faker.last_name()}"  # two people of one first name
+    while (namesake := f"{colleagues[0].split()[0]} {make.faker.last_name()}") in (owner, *colleagues, *friends):
+        pass  # two people of one first name
+    friends[0] = namesake
     work, private, notices = make.shuffled(WORK), make.shuffled(PRIVATE), make.shuffled(NOTICES)
 
     emails: list[Email] = []

@@ -94,7 +94,9 @@ def populate(tracker: IssueTracker, make: Maker) -> None:
 
 def _people(tracker: IssueTracker, make: Maker) -> None:
     names = [make.person() for _ in range(13)]
-    names.append(f"{names[1].split()[0]} {make.faker.last_name()}")  # two people of one first name
+    while (namesake := f"{names[1].split()[0]} {make.faker.last_name()}") in names:  # two people of one first name
+        pass
+    names.append(namesake)
     for i, name in enumerate(names):
         job = "Team lead" if i == 0 else make.pick(JOBS)
         tracker.users.add(User(tracker.users.mint(), name, make.email(name), job, active=i not in (5, 9), me=i == 0))

@@ -112,7 +112,7 @@ def test_a_rule_may_name_several_days_of_the_month_and_the_day_that_begins_a_wee
         ("FREQ=HOURLY", "FREQ must be one of DAILY, WEEKLY, MONTHLY, YEARLY"),
         ("BYDAY=MO", "FREQ must be one of"),
         ("FREQ=DAILY;FREQ=WEEKLY", "FREQ may be given once only"),
-        ("RRULE:FREQ=DAILY", "is no part of a rule"),
+        ("RRULE:FREQ=DAILY", "give the rule alone"),
         ("FREQ=MONTHLY;BYMONTHDAY=0", "BYMONTHDAY counts from 1"),
         ("FREQ=MONTHLY;BYMONTHDAY=32", "whole numbers up to 31"),
         ("FREQ=WEEKLY;BYDAY=MONDAY", "BYDAY takes MO, TU"),
@@ -410,3 +410,27 @@ def test_what_others_organise_or_only_show_cannot_be_changed(calendar):
     assert book(calendar, calendar_id="CAL-X").code == "permission_denied"
     theirs = next(e.event_id for e in rows.events if e.organizer != next(iter(rows.people)).email)
     assert calendar.call("delete_event", {"event_id": theirs}).code == "permission_denied"
+
+
+# --- what somebody who knows calendars tries
+
+
+@pytest.mark.parametrize(("rule", "hint"), [("RRULE:FREQ=DAILY;COUNT=3", "without"), ("FREQ=DAILY;COUNT=3;", "semicolon")])
+def test_a_rule_copied_from_a_calendar_file_is_refused_with_what_to_leave_out(calendar, rule, hint):
+    refused = book(calendar, recurrence=rule)
+    assert refused.code == "invalid_argument"
+    assert hint in refused.text
+    assert book(calendar, recurrence=rule.removeprefix("RRULE:").removesuffix(";")).ok
+
+
+def test_an_instance_is_moved_only_to_a_time_that_is_still_to_come(calendar):
+    event = book(calendar, recurrence="FREQ=DAILY;COUNT=3").value["event"]
+    moved = {"event_id": event["event_id"], "day": days(calendar, event)[0]}
+    assert calendar.call("update_event_instance", moved | {"start": "2026-08-17T09:00:00Z"}).code == "failed_precondition"
+    assert calendar.call("update_event_instance", moved | {"start": "2026-08-17T09:05:00Z"}).ok
+
+
+@pytest.mark.parametrize("seed", [228, 382])  # in which the second person of one first name drew a name that was taken
+def test_two_people_of_one_first_name_never_have_the_same_name(seed):
+    people = Session.open("calendar", seed).servers["calendar"].people
+    assert len({p.name for p in people}) == len(people) == 12
