@@ -58,6 +58,21 @@ def past(chat: TeamChat) -> Iterator[str]:
                 yield f"{message.message_id} is by or for {user_id}, who joined later"
         if channel.announcements and message.thread is None and message.author != channel.creator:
             yield f"{message.message_id} is an announcement by somebody who may not make any"
+    yield from _talked_at_work(chat)
     for reaction in chat.reactions:
         if (chat.messages.get(reaction.message_id).channel_id, reaction.user_id) not in joined:
             yield f"{reaction.reaction_id} is by somebody who is not in the channel"
+
+
+def _talked_at_work(chat: TeamChat) -> Iterator[str]:
+    """What colleagues write: on workdays, and to each other."""
+    threads: dict[str, set[str]] = {}
+    for message in (m for m in chat.messages if m.author != chat.workspaces.one().me):
+        if message.posted.weekday() > 4:
+            yield f"{message.message_id} was written on a weekend"
+        if message.thread and chat.messages.get(message.thread).author == message.author:
+            yield f"{message.message_id} answers what its author wrote"
+        said = threads.setdefault(message.thread or message.message_id, set())
+        if message.text in said:
+            yield f"{message.message_id} says what was said in its thread"
+        said.add(message.text)

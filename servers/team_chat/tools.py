@@ -69,9 +69,7 @@ class TeamChat(Server):
     # --- messages
 
     @read
-    def get_channel_history(
-        self, channel_id: ChannelId, days: Days | None = None, limit: Limit = 20, offset: Offset = 0
-    ) -> Page[Message]:
+    def get_channel_history(self, channel_id: ChannelId, days: Days | None = None, limit: Limit = 20, offset: Offset = 0) -> Page[Message]:
         """Show a channel's messages, newest first, without the replies in their threads."""
         self._visible(channel_id)
         since = self.now - timedelta(days=days or 0)

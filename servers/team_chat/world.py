@@ -8,6 +8,7 @@ from prove.servers.maker import Maker
 from .records import Channel, ChannelId, Coming, Emoji, Membership, Message, Reaction, User, UserId, Workspace
 from .tools import TeamChat
 
+SATURDAY = 5
 EMOJI = get_args(get_args(Emoji)[0])
 COMPANIES = ("Northwind Instruments", "Paper Lantern Games", "Tessel Robotics", "Blue Heron Maps")
 TITLES = (
@@ -76,7 +77,8 @@ def populate(chat: TeamChat, make: Maker) -> None:
     _people(chat, make)
     me = list(chat.users)[make.between(0, 9)].user_id
     chat.workspaces.add(Workspace("W1", make.pick(COMPANIES), me))
-    opened = sorted(make.moment(-make.between(360, 1000)) for _ in CHANNELS)  # #general comes with the workspace, the others later
+    ages = [make.between(360, 1000) for _ in CHANNELS]  # #general comes with the workspace, the others later
+    opened = sorted(make.moment(-days, make.between(8, 15), make.between(0, 59)) for days in ages)
     names = ["general", *make.shuffled([name for name in CHANNELS if name != "general"])]
     members = dict(_channel(chat, make, name, created, me) for name, created in zip(names, opened, strict=True))
     _talk(chat, make, members)
@@ -103,7 +105,7 @@ def _channel(chat: TeamChat, make: Maker, name: str, created: datetime, me: User
     channel = chat.channels.add(Channel(chat.channels.mint(), name, topic, *flags))
     if kind not in (HIDDEN, ELSEWHERE):
         members.append(me)
-    later = sorted(created + timedelta(days=make.between(0, 20), hours=make.between(1, 9)) for _ in members[1:])
+    later = sorted(created + timedelta(days=make.between(0, 20), minutes=make.between(1, 200)) for _ in members[1:])
     for user_id, joined in zip(members, [created, *later], strict=True):
         chat.memberships.add(Membership(chat.memberships.mint(), channel.channel_id, user_id, joined))
     return channel.channel_id, members
@@ -115,18 +117,20 @@ def _talk(chat: TeamChat, make: Maker, members: dict[ChannelId, list[UserId]]) -
     for channel in chat.channels:
         kind, _, openers = CHANNELS[channel.name]
         ago = 300 if kind == ARCHIVED else 0
+        workdays = [-day - ago for day in range(1, 31) if make.day(-day - ago).weekday() < SATURDAY]
         for _ in range(15 if kind in (PUBLIC, EVERYBODY) else 6):
-            posted = make.moment(-make.between(1, 30) - ago, make.between(8, 17), make.between(0, 59))
+            posted = make.moment(make.pick(workdays), make.between(8, 17), make.between(0, 59))
             opening = len(said)
             said.append((posted, opening, channel, _text(make, make.pick(openers)), None))
-            for hour in range(make.pick((0, 0, 0, 1, 2, 4))):
+            for hour, reply in enumerate(make.shuffled(REPLIES)[: make.pick((0, 0, 0, 1, 2, 4))]):
                 later = posted + timedelta(hours=hour, minutes=make.between(1, 50))
-                said.append((later, len(said), channel, make.pick(REPLIES), opening))
+                said.append((later, len(said), channel, reply, opening))
     ids: dict[int | None, str] = {}
     for posted, number, channel, text, first in sorted(said, key=lambda s: s[:2]):
         ids[number] = chat.messages.mint()
         official = channel.announcements and first is None
-        author = channel.creator if official else make.pick(members[channel.channel_id])
+        asked = chat.messages.get(ids[first]).author if first is not None else None  # others answer
+        author = channel.creator if official else make.pick([m for m in members[channel.channel_id] if m != asked])
         notified = make.pick(members[channel.channel_id]) if make.chance(0.15) else None
         people = (author, posted, text, ids.get(first), notified if notified != author else None)
         chat.messages.add(Message(ids[number], channel.channel_id, *people))
@@ -147,7 +151,8 @@ def _react(chat: TeamChat, make: Maker, members: dict[ChannelId, list[UserId]]) 
     for message in chat.messages:
         if make.chance(0.3):
             emoji = make.pick(EMOJI)
-            for user_id in make.some(members[message.channel_id], make.between(1, 3)):
+            readers = [user_id for user_id in members[message.channel_id] if user_id != message.author]
+            for user_id in make.some(readers, make.between(1, 3)):
                 chat.reactions.add(Reaction(chat.reactions.mint(), message.message_id, user_id, emoji))
 
 
@@ -155,11 +160,19 @@ def _go_on_talking(chat: TeamChat, make: Maker, members: dict[ChannelId, list[Us
     """What colleagues will write in the coming week: new messages, and replies in threads."""
     me, used = chat.workspaces.one().me, [c for c in chat.channels if not c.archived]
     roots = {c.channel_id: [m for m in chat.messages.where(channel_id=c.channel_id) if m.thread is None] for c in used}
-    for due in sorted(make.moment(make.between(0, 6), make.between(10, 17), make.between(0, 59)) for _ in range(40)):
+    workdays = [day for day in range(7) if make.day(day).weekday() < SATURDAY]
+    for due in sorted(make.moment(make.pick(workdays), make.between(10, 17), make.between(0, 59)) for _ in range(40)):
         channel = make.pick(used)
         root = make.pick(roots[channel.channel_id]) if make.chance(0.4) else None
-        text = make.pick(REPLIES) if root else _text(make, make.pick(CHANNELS[channel.name][2]))
-        colleagues = [user_id for user_id in members[channel.channel_id] if user_id != me]
+        text = make.pick(_unsaid(chat, root)) if root else _text(make, make.pick(CHANNELS[channel.name][2]))
+        colleagues = [user_id for user_id in members[channel.channel_id] if user_id not in (me, root and root.author)]
         author = channel.creator if channel.announcements and root is None else make.pick(colleagues)
         thread = root.message_id if root else None
         chat.coming.add(Coming(chat.coming.mint(), due, channel.channel_id, author, text, thread))
+
+
+def _unsaid(chat: TeamChat, root: Message) -> list[str]:
+    """What nobody has replied to a message yet, nor is going to."""
+    said = {m.text for m in chat.messages.where(thread=root.message_id)}
+    said |= {m.text for m in chat.coming.where(thread=root.message_id)}
+    return [reply for reply in REPLIES if reply not in said]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from prove.servers.catalog import load
 from prove.servers.session import Session
 
 
@@ -207,3 +208,15 @@ def test_whoever_follows_the_advice_of_a_refusal_succeeds(chat, case):
     refused, followed = case(chat)
     assert not refused.ok
     assert followed.ok, followed.text
+
+
+@pytest.mark.parametrize("seed", range(900, 906))
+def test_colleagues_talk_on_workdays_and_to_each_other_before_and_after_a_world_begins(seed):
+    session, domain = Session.open("team_chat", seed=seed), load("team_chat")
+    workspace = session.servers["team_chat"]
+    before = len(workspace.messages)
+    assert not list(domain.past(workspace))
+    session.advance(days=7)
+    assert len(workspace.messages) == before + 40
+    assert not list(domain.past(workspace))
+    assert not any(r.user_id == workspace.messages.get(r.message_id).author for r in workspace.reactions)
