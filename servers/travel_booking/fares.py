@@ -73,10 +73,10 @@ def full_nights(hotel: Hotel, check_in: date, nights: int) -> list[date]:
     return [night for night in hotel.full_nights if 0 <= (night - check_in).days < nights]
 
 
-def overlap(one: Booking | Flight, other: Booking) -> bool:
-    """Whether a flight is in the air, or a booking lasts, at a time of another booking."""
+def too_close(one: Booking | Flight, other: Booking) -> bool:
+    """Whether nobody can be on both flights: when check-in for the later one closes, the earlier one has not landed."""
     starts, ends = (one.departs, one.arrives) if isinstance(one, Flight) else (one.starts, one.ends)
-    return starts < other.ends and other.starts < ends
+    return starts < other.ends + CHECK_IN_CLOSES and other.starts < ends + CHECK_IN_CLOSES
 
 
 def too_early(pick_up: datetime, departs: datetime, arrives: datetime, same_city: bool) -> bool:

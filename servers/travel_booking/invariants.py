@@ -15,9 +15,9 @@ from .fares import (
     cabin_of,
     ends_of,
     is_active,
-    overlap,
     plain,
     start_of,
+    too_close,
     too_early,
 )
 from .records import Booking, Flight
@@ -37,8 +37,8 @@ def invariants(travel: TravelBooking) -> Iterator[str]:
     for flight_id in {b.flight_id: None for b in active if b.flight_id}:
         yield from _wrong_aboard(travel, [b for b in active if b.flight_id == flight_id])
     for one, other in combinations([b for b in active if b.flight_id], 2):
-        if plain(one.traveller) == plain(other.traveller) and overlap(one, other):
-            yield f"{one.traveller} is in the air with {one.booking_id} and {other.booking_id} at once"
+        if plain(one.traveller) == plain(other.traveller) and too_close(one, other):
+            yield f"{one.traveller} cannot check in between {one.booking_id} and {other.booking_id}"
     yield from _double_use(travel, active)
     for itinerary in travel.itineraries:
         if len(set(itinerary.bookings)) != len(itinerary.bookings) or any(b not in travel.bookings for b in itinerary.bookings):

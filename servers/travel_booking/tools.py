@@ -11,8 +11,8 @@ from prove.servers import (
 
 from .fares import (
     BAG_PRICE, CHECK_IN, CHECK_IN_CLOSES, CHECK_OUT, FARES, HOLD, MOST_BAGS, MOST_HOLDS, PICK_UP,
-    cabin_of, days_ahead, ends_of, fare_paid, free_until, full_nights, is_active, overlap, plain, position_of, price_of, start_of,
-    too_early,
+    cabin_of, days_ahead, ends_of, fare_paid, free_until, full_nights, is_active, plain, position_of, price_of, start_of,
+    too_close, too_early,
 )  # fmt: skip
 from .records import (
     Airport, AirportId, Bags, Booking, BookingDetails, BookingId, BookingKind, BookingLine, BookingList, Cabin, Car, CarCategory, CarId,
@@ -349,9 +349,9 @@ class TravelBooking(Server):
             require(not same, "conflict", f"{name} is on {flight.flight_id} already, with {other.booking_id}")
             if other == instead_of:
                 continue
-            both = other.flight_id and overlap(flight, other)
-            way_out = f"cancel that, or take one that leaves after {other.ends:%Y-%m-%d %H:%M}"
-            require(not both, "conflict", f"{name} is in the air then, with {other.booking_id}: {way_out}")
+            both = other.flight_id and too_close(flight, other)
+            way_out = f"cancel that, or take one that leaves from {other.ends + CHECK_IN_CLOSES:%Y-%m-%d %H:%M} on"
+            require(not both, "conflict", f"{name} is in the air within an hour of that, with {other.booking_id}: {way_out}")
             if other.car_id and other.starts > self.now:
                 same_city = self.cars.get(other.car_id).city == self._city_of(flight)
                 early = too_early(other.starts, flight.departs, flight.arrives, same_city)

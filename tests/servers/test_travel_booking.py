@@ -195,6 +195,24 @@ def test_nobody_is_in_the_air_twice_at_once_by_holding_or_by_changing(trip):
     assert (change.code, "in the air" in change.text) == ("conflict", True)
 
 
+@pytest.mark.parametrize("seed", [20, 21, 23])
+def test_nobody_lands_and_leaves_again_before_check_in_closes_and_the_advice_for_it_is_right(seed):
+    trip = Session.open("travel_booking", seed)
+    for held in value(trip, "list_bookings", status="held")["items"]:
+        value(trip, "cancel_booking", booking_id=held["booking_id"])
+    flights = [f for f in trip.servers["travel_booking"].flights if f.departs > trip.clock.now + timedelta(days=1)]
+    flights = sorted((f for f in flights if any(int(s[:-1]) > 3 for s in f.seats)), key=lambda f: f.departs)
+    hour = timedelta(hours=1)
+    one, other = next((a, b) for a in flights for b in flights if a.arrives <= b.departs < a.arrives + hour)
+    value(trip, "hold_flight", flight_id=one.flight_id, fare="flex", traveller="Ines Barros")
+    refused = trip.call("hold_flight", {"flight_id": other.flight_id, "fare": "flex", "traveller": "Ines Barros"})
+    assert refused.code == "conflict"
+    advised = f"{one.arrives + hour:%Y-%m-%d %H:%M}"
+    assert f"from {advised} on" in refused.text
+    later = next(f for f in flights if f"{f.departs:%Y-%m-%d %H:%M}" >= advised)
+    assert trip.call("hold_flight", {"flight_id": later.flight_id, "fare": "flex", "traveller": "Ines Barros"}).ok
+
+
 def test_a_car_is_picked_up_after_landing_by_booking_either_first(trip):
     flights = [f for f in trip.servers["travel_booking"].flights if f.arrives.hour in range(12, 19) and f.day > trip.clock.now.date()]
     flight = next(f for f in flights if any(int(s[:-1]) > 3 for s in f.seats))
