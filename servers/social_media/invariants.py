@@ -26,6 +26,8 @@ def invariants(social: SocialMedia) -> Iterator[str]:
     for (post_id, user_id), count in Counter((like.post_id, like.user_id) for like in social.likes).items():
         if count > 1 or post_id not in social.posts:
             yield f"{user_id} likes {post_id} {count} times, or it is gone"
+    if any(c.due <= social.now for c in social.coming):
+        yield "a post is late"
     for comment in social.comments:
         if comment.post_id not in social.posts or comment.posted < social.posts.get(comment.post_id).posted:
             yield f"{comment.comment_id} is on a post that is gone, or older than it"
@@ -34,12 +36,16 @@ def invariants(social: SocialMedia) -> Iterator[str]:
 def past(social: SocialMedia) -> Iterator[str]:
     yield from (f"there are {count} members @{h}" for h, count in Counter(u.handle for u in social.users).items() if count > 1)
     yield from _followed_by_the_rules(social)
+    me = social.logins.one().me
     posts, comments = [p.posted for p in social.posts], [c.posted for c in social.comments]
     if posts != sorted(posts) or comments != sorted(comments):
         yield "the posts or the comments are not in the order of time"
     for (author, day), count in Counter((p.author, p.posted.date()) for p in social.posts).items():
         if count > POSTS_A_DAY or day < social.users.get(author).joined:
             yield f"{author} posted {count} times on {day}"
+    for (author, text), count in Counter((p.author, p.text) for p in social.posts if not p.shares and p.author != me).items():
+        if count > 1:
+            yield f"{author} posted {text!r} {count} times"
     blocked = {(u.user_id, other) for u in social.users for other in u.blocks}
     blocked |= {(other, user_id) for user_id, other in blocked}
     yield from _reacted_by_the_rules(social, blocked)

@@ -96,3 +96,13 @@ class Comment(Record):
     author: UserId
     posted: Moment
     text: CommentText
+
+
+class Coming(Record):
+    """What a member will post when the clock gets there."""
+
+    coming_id: str
+    due: Moment
+    author: UserId
+    topic: Topic | None
+    text: PostText

@@ -10,7 +10,7 @@ from prove.servers import (
     given, matches, newest, page, read, require, some_given, table, write,
 )  # fmt: skip
 from .records import (
-    Audience, Bio, Comment, CommentText, FeedOrder, Follow, Like, Login, Post, PostDetails, PostId, PostLine, PostText, Profile,
+    Audience, Bio, Coming, Comment, CommentText, FeedOrder, Follow, Like, Login, Post, PostDetails, PostId, PostLine, PostText, Profile,
     Remark, Repliers, Topic, User, UserId, UserLine, Visibility,
 )  # fmt: skip
 
@@ -30,6 +30,7 @@ class SocialMedia(Server):
     posts = table(Post, "PST-{}", start=9001)
     likes = table(Like, "LIK-{}", start=1)
     comments = table(Comment, "CMT-{}", start=5001)
+    coming = table(Coming, "CMG-{}", start=1)
 
     # --- people
 
@@ -172,12 +173,16 @@ class SocialMedia(Server):
     # --- what happens by itself
 
     def due(self) -> datetime | None:
-        return min((r.since + ACCEPTED_AFTER for r in self._answered()), default=None)
+        return min((*(r.since + ACCEPTED_AFTER for r in self._answered()), *(c.due for c in self.coming)), default=None)
 
     def elapse(self) -> None:
+        """Private members accept requests, and everybody goes on posting."""
         for request in self._answered():
             if request.since + ACCEPTED_AFTER <= self.now:
                 self.follows.update(request.follow_id, status="accepted", since=self.now)
+        for new in [c for c in self.coming if c.due <= self.now]:
+            self.coming.remove(new.coming_id)
+            self.posts.add(Post(self.posts.mint(), new.author, new.due, new.topic, new.text))
 
     def _answered(self) -> list[Follow]:
         """The requests that will be accepted."""

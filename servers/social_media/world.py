@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from prove.servers.maker import Maker
 
-from .records import Comment, Follow, Like, Login, Post, User
+from .records import Coming, Comment, Follow, Like, Login, Post, User
 from .tools import SocialMedia
 
 POSTS = {  # topic -> what people post about it
@@ -109,11 +109,14 @@ def populate(social: SocialMedia, make: Maker) -> None:
     _follows(social, make, me)
     _posts(social, make, me)
     _reactions(social, make)
+    _go_on_talking(social, make, me)
 
 
 def _members(social: SocialMedia, make: Maker) -> list[User]:
     names = [make.person() for _ in range(MEMBERS - 1)]
-    names.append(f"{names[5].split()[0]} {make.faker.last_name()}")  # two people of one first name
+    while (namesake := f"{names[5].split()[0]} {make.faker.last_name()}") in names:
+        pass
+    names.append(namesake)  # two people of one first name
     for number, name in enumerate(names):
         first, last = (part.lower().replace("'", "") for part in name.split())
         handle = make.pick((f"{first}_{last}", f"{first}{number}", f"{last}_{first[:1]}{number}"))
@@ -147,20 +150,21 @@ def _follows(social: SocialMedia, make: Maker, me: User) -> None:
 def _posts(social: SocialMedia, make: Maker, me: User) -> None:
     """A month of posts, oldest first; now and then somebody shares a public one of somebody else's, each one once."""
     users, said = {u.user_id: u for u in social.users}, [(topic, text) for topic, texts in POSTS.items() for text in texts]
-    fresh, public, shared = iter(make.shuffled(said)), list[Post](), set[tuple[str, str]]()
+    fresh, public, done = iter(make.shuffled(said)), list[Post](), set[tuple[str, str]]()
     days = ((ago, make.between(2, 4)) for ago in range(DAYS, 0, -1))
     moments = sorted(make.moment(-ago, make.between(6, 22), make.between(0, 59)) for ago, posts in days for _ in range(posts))
     for posted in moments:
         author = users[me.user_id] if make.chance(0.12) else make.pick(list(users.values()))
-        new = [p for p in public if p.author != author.user_id and (author.user_id, p.post_id) not in shared]
+        new = [p for p in public if p.author != author.user_id and (author.user_id, p.post_id) not in done]
         new = [p for p in new if not _strangers(users[p.author], author)]
         if new and make.chance(0.1):
             original = make.pick(new)
-            shared.add((author.user_id, original.post_id))
+            done.add((author.user_id, original.post_id))
             content = (original.topic, original.text, "everyone", "everyone", original.post_id)
             social.posts.add(Post(social.posts.mint(), author.user_id, posted, *content))
             continue
-        topic, text = next(fresh, None) or make.pick(said)
+        topic, text = next(fresh, None) or make.pick([s for s in said if (author.user_id, s[1]) not in done])
+        done.add((author.user_id, text))
         tagged = make.chance(0.15)  # the topic stands in the text
         audience = "followers" if make.chance(0.15) else "everyone"
         about = (None, f"{text} #{topic}") if tagged else (None if make.chance(0.05) else topic, text)
@@ -185,7 +189,19 @@ def _reactions(social: SocialMedia, make: Maker) -> None:
         for user_id in make.some(seen_by, make.between(0, 6)):
             social.likes.add(Like(social.likes.mint(), post.post_id, user_id))
         writers = {"everyone": seen_by, "followers": [u for u in seen_by if u in following], "nobody": []}[post.repliers]
-        for user_id in make.some(writers, make.between(0, 3)):
-            said.append(Comment("", post.post_id, user_id, post.posted + timedelta(minutes=make.between(5, 600)), make.pick(COMMENTS)))
+        for user_id, text in zip(make.some(writers, make.between(0, 3)), make.shuffled(COMMENTS), strict=False):
+            said.append(Comment("", post.post_id, user_id, post.posted + timedelta(minutes=make.between(5, 600)), text))
     for c in sorted(said, key=lambda c: c.posted):
         social.comments.add(Comment(social.comments.mint(), c.post_id, c.author, c.posted, c.text))
+
+
+def _go_on_talking(social: SocialMedia, make: Maker, me: User) -> None:
+    """What others will post in the coming two weeks."""
+    others = [u for u in social.users if u.user_id != me.user_id]
+    texts = [(topic, text) for topic, some in POSTS.items() for text in some]
+    said = {(p.author, p.text.split(" #")[0]) for p in social.posts}
+    for due in sorted(make.moment(make.between(0, 13), make.between(10, 22), make.between(0, 59)) for _ in range(36)):
+        author, (topic, text) = make.pick(others), make.pick(texts)
+        if (author.user_id, text) not in said:
+            social.coming.add(Coming(social.coming.mint(), due, author.user_id, topic, text))
+            said.add((author.user_id, text))

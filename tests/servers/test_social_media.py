@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from prove.servers.catalog import load
 from prove.servers.session import Session
 
 
@@ -268,3 +269,17 @@ def test_advice_on_a_second_share_works(network):
     refused = network.call("share_post", {"post_id": post}).text
     value(network, "delete_post", post_id=re.search(r"delete (PST-\d+) first", refused)[1])
     value(network, "share_post", post_id=post, remark="Once more")
+
+
+@pytest.mark.parametrize("seed", range(900, 906))
+def test_others_go_on_posting_and_nobody_says_a_thing_twice(seed):
+    session, domain = Session.open("social_media", seed=seed), load("social_media")
+    network = session.servers["social_media"]
+    before = [p.post_id for p in network.posts]
+    session.advance(days=14)
+    new = [p for p in network.posts if p.post_id not in before]
+    assert len(new) > 20
+    assert {p.author for p in new}.isdisjoint({network.logins.one().me})
+    assert session.call("get_feed", {"order": "latest"}).value["items"]
+    assert len({(c.post_id, c.text) for c in network.comments}) == len(network.comments)
+    assert not [*domain.past(network), *domain.invariants(network)]
