@@ -63,7 +63,8 @@ def _places(vehicle: Vehicle, make: Maker, towns: Towns) -> None:
     wanted = [(name, category, street) for name, (category, count) in CHAINS.items() for street in make.some(STREETS, count)]
     wanted += [(name, category, make.pick(STREETS)) for category, names in SINGLES.items() for name in names]
     people = [make.person() for _ in range(9)]
-    namesake = f"{people[0].split()[0]} {make.faker.last_name()}"  # two people of one first name
+    while (namesake := f"{people[0].split()[0]} {make.faker.last_name()}") in people:  # two people of one first name
+        pass
     wanted += [(f"{person}'s home", "contact", make.pick(STREETS)) for person in (*people, namesake)]
     for name, category, street in wanted:
         _place(vehicle, make, name, category, street, *make.pick(list(towns.items())))
