@@ -80,7 +80,7 @@ def sense(measure: Measure, around: list[Device], outside: bool) -> Callable[[fl
         blinds = [d.position or 0 for d in around if d.kind == "blind"] or [100]
         lamps = sum(4 * (d.brightness or 100) for d in around if d.kind == "light" and d.state == "on")
         share = OPEN_SKY if outside else sum(blinds) / (100 * len(blinds))
-        return lambda value, hour: round(DAYLIGHT[hour] * share + lamps, 1)
+        return lambda value, hour: round(float(DAYLIGHT[hour] * share + lamps), 1)
     if measure == "humidity":
         aired = any(d.kind == "fan" and d.state == "on" for d in around)
         return lambda value, hour: _towards(value, 45 if aired else 55, 3 if aired else 1)
@@ -100,4 +100,4 @@ def _warmed(value: float, hour: int, climate: list[tuple[DeviceState, float]]) -
 
 def _towards(value: float, goal: float, pace: float) -> float:
     missing = goal - value
-    return round(goal if abs(missing) <= pace else value + pace if missing > 0 else value - pace, 1)
+    return round(float(goal if abs(missing) <= pace else value + pace if missing > 0 else value - pace), 1)

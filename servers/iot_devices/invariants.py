@@ -76,6 +76,8 @@ def past(home: IotDevices) -> Iterator[str]:
 
 def _of_sensor(home: IotDevices, sensor: Sensor) -> Iterator[str]:
     device, logs = home.devices.get(sensor.device_id), home.logs.where(device_id=sensor.device_id)
+    if any(not isinstance(hour.value, float) for log in logs for hour in log.hours):
+        yield f"{sensor.device_id} shows some values without their tenths"
     if sensor.unit != UNITS[sensor.measure]:
         yield f"{sensor.device_id} measures {sensor.measure} in {sensor.unit}"
     if device.link == "online" and sensor.taken != full_hour(home.now):

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from prove.servers.catalog import load
 from prove.servers.session import Session
 
 
@@ -373,3 +374,10 @@ def test_a_thermometer_in_the_garden_follows_the_weather_and_its_light_sensor_se
     warmth, light = (house("get_sensor_history", device_id=shown[m], day=day).value for m in ("temperature", "illuminance"))
     assert (warmth["lowest"], warmth["highest"]) == (7, 18)
     assert light["highest"] >= 10_000
+
+
+def test_every_value_is_shown_with_its_tenths():
+    session = Session.open("iot_devices", seed=702)
+    session.advance(days=3)
+    assert all(isinstance(s.value, float) for s in session.servers["iot_devices"].sensors)
+    assert not list(load("iot_devices").past(session.servers["iot_devices"]))
