@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from prove.endpoint import connect
+from prove.endpoint import ContextFull, ask, connect
 from prove.episode import Episode, Reply, ToolCall, current_turn
 from prove.strict_json import loads
 
@@ -41,25 +41,65 @@ SILENT = Script(lambda episode: Reply("I can't help with that."))
 class Endpoint:
     """A model behind an OpenAI-compatible endpoint (vLLM, Ollama, a cloud).
 
-    Parameters are those of the chat-completions API; `api_key` falls back to the environment's OPENAI_API_KEY.
-    Episodes are asked for in parallel; retries with backoff are the client's own.
+    Parameters are those of the chat-completions API; `api_key` falls back to the environment's OPENAI_API_KEY. Episodes are asked
+    for in parallel. What may not last (no connection, a time-out, an answer that is none) is asked again, and counted in `retries`.
     """
 
-    def __init__(self, model: str, base_url: str | None = None, api_key: str | None = None, concurrency: int = 16, **sampling: Any) -> None:
-        self.client = connect(base_url, api_key, max_retries=4)
-        self.model, self.concurrency, self.sampling = model, concurrency, sampling
+    def __init__(
+        self,
+        model: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        concurrency: int = 16,
+        timeout: float = 600.0,
+        pause: float = 0.5,
+        **sampling: Any,
+    ) -> None:
+        self.client = connect(base_url, api_key, max_retries=0, timeout=timeout)
+        self.model, self.concurrency, self.pause, self.sampling = model, concurrency, pause, sampling
+        self.retries = 0
 
     def reply(self, episodes: list[Episode]) -> list[Reply]:
         with ThreadPoolExecutor(self.concurrency) as pool:
             return list(pool.map(self._ask, episodes))
 
+    def __call__(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> dict[str, Any]:
+        """The assistant's message after these, with what it cost under `usage`. A model that cannot read so much says nothing.
+
+        Raises `RunError` where the endpoint gives no answer.
+        """
+        retries: list[int] = []
+        request = {"model": self.model, "messages": messages, **({"tools": tools} if tools else {}), **self.sampling}
+        try:
+            message = ask(self.client, request, _message, f"{self.model}:{len(messages)}", self.pause, lambda: retries.append(1))
+        except ContextFull:
+            message = {"role": "assistant", "content": "", "usage": {"context_full": 1}}
+        self.retries += len(retries)
+        message["usage"]["retries"] = len(retries)
+        return message
+
     def _ask(self, episode: Episode) -> Reply:
-        messages: Any = [_with_text_arguments(m) for m in episode.messages]
-        tools: Any = episode.tools
-        answer = self.client.chat.completions.create(model=self.model, messages=messages, tools=tools, **self.sampling)
-        message = answer.choices[0].message
-        calls = [ToolCall(c.function.name, parse_arguments(c.function.arguments)) for c in message.tool_calls or [] if c.type == "function"]
-        return Reply(message.content or "", calls)
+        message = self([_with_text_arguments(m) for m in episode.messages], episode.tools)
+        functions = (call["function"] for call in message.get("tool_calls", ()))
+        return Reply(message["content"], [ToolCall(f["name"], parse_arguments(f["arguments"])) for f in functions])
+
+
+def _message(answer: Any) -> dict[str, Any]:
+    """The message of a chat completion, as plain data."""
+    said, usage = answer.choices[0].message, answer.usage
+    message: dict[str, Any] = {"role": "assistant", "content": _whole(said.content or "")}
+    calls = [(call.id, call.function) for call in said.tool_calls or () if call.type == "function"]
+    if calls:
+        message["tool_calls"] = [
+            {"id": name, "type": "function", "function": {"name": _whole(f.name), "arguments": _whole(f.arguments)}} for name, f in calls
+        ]
+    cost = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens} if usage else {}
+    return {**message, "usage": cost}
+
+
+def _whole(text: str) -> str:
+    """Text that can be sent back: without half surrogates. Raises AttributeError for what is no text."""
+    return text.encode(errors="replace").decode()
 
 
 def parse_arguments(text: str) -> Any:

@@ -16,12 +16,13 @@ from itertools import combinations
 import msgspec
 import pytest
 
+from prove.endpoint import TRIES
 from prove.records import read_conversations
 from prove.run import RunError
 from prove.synthesis.certify import certify
 from prove.synthesis.data.dataset import Plan, item, read_rejects, synthesize
 from prove.synthesis.planning.graph import build
-from prove.synthesis.teachers.llm import LLM, TRIES
+from prove.synthesis.teachers.llm import LLM
 from prove.synthesis.teachers.llm_judge import judge
 from prove.synthesis.teachers.llm_teacher import ASKS, HOPELESS, LLMTeacher, Noting, Unspoken
 

@@ -5,19 +5,13 @@ import hashlib
 import json
 import os
 import threading
-import time
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import msgspec
 
 from prove import run
-from prove.endpoint import connect
-
-TRIES = 6  # requests for one answer before the run stops
-LONGEST_PAUSE = 60.0  # seconds
-_PASSING = (408, 409, 425, 429)  # refusals, beside all of 500 and above, that may not last
+from prove.endpoint import ContextFull, ask, connect
 
 Message = dict[str, str]
 
@@ -97,40 +91,11 @@ class LLM:
 
     def _answer(self, messages: list[Message], key: str) -> tuple[str, int, int]:
         """(text, tokens in, tokens out), asked for until there is one."""
-        problem = ""
-        for attempt in range(TRIES):
-            if attempt:
-                self._count(retries=1)
-            try:
-                return self._once(messages)
-            except _Passing as passing:
-                problem = str(passing)
-                if attempt + 1 < TRIES:
-                    time.sleep(max(passing.wait, self._backoff(key, attempt)))
-        raise run.RunError(f"{self.base_url} gave no answer in {TRIES} tries: {problem}; what has been made is kept, a rerun goes on")
-
-    def _backoff(self, key: str, attempt: int) -> float:
-        """Seconds before the next try: exponential, between half and one and a half times the middle."""
-        return min(LONGEST_PAUSE, self.pause * 2**attempt * (0.5 + Random(f"{self.seed}:{key}:{attempt}").random()))
-
-    def _once(self, messages: list[Message]) -> tuple[str, int, int]:
-        """One request. Raises `_Passing` for what may be better next time, `RunError` for what will not."""
-        import openai
-
+        request = {"model": self.model, "messages": messages, **self.sampling}
         try:
-            answer: Any = self.client.chat.completions.create(model=self.model, messages=messages, **self.sampling)  # type: ignore[call-overload]
-        except openai.APIStatusError as error:
-            if error.status_code < 500 and error.status_code not in _PASSING:
-                raise run.RunError(f"{self.base_url} refuses: {_line(error)}; check the model's name and OPENAI_API_KEY") from None
-            raise _Passing(_line(error), _retry_after(error.response.headers.get("retry-after", ""))) from None
-        except (openai.APIError, ValueError) as error:  # no connection, a time-out, or no JSON
-            raise _Passing(_line(error)) from None
-        try:
-            text = (answer.choices[0].message.content or "").encode(errors="replace").decode()  # no half surrogates
-            usage = answer.usage
-            return text, usage.prompt_tokens if usage else 0, usage.completion_tokens if usage else 0
-        except (AttributeError, IndexError, TypeError):
-            raise _Passing(f"no chat completion: {str(answer)[:80]!r}") from None
+            return ask(self.client, request, _read_answer, f"{self.seed}:{key}", self.pause, lambda: self._count(retries=1))
+        except ContextFull as full:
+            raise run.RunError(f"{self.base_url} refuses: {full}") from None
 
     def _count(self, **more: int) -> None:
         with self._lock:
@@ -138,21 +103,10 @@ class LLM:
                 setattr(self.usage, name, getattr(self.usage, name) + number)
 
 
-class _Passing(Exception):
-    """A failure that may not last; `wait` is how many seconds the endpoint asks us to."""
-
-    def __init__(self, problem: str, wait: float = 0.0) -> None:
-        super().__init__(problem)
-        self.wait = wait
-
-
-def _retry_after(header: str) -> float:
-    """Seconds to wait by a Retry-After header; a date, or nonsense, is no number and left to the backoff."""
-    return min(LONGEST_PAUSE, float(header)) if header.isdecimal() else 0.0
-
-
-def _line(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+def _read_answer(answer: Any) -> tuple[str, int, int]:
+    text = (answer.choices[0].message.content or "").encode(errors="replace").decode()  # no half surrogates
+    usage = answer.usage
+    return text, usage.prompt_tokens if usage else 0, usage.completion_tokens if usage else 0
 
 
 def _read(path: Path) -> Kept | None:
