@@ -79,7 +79,7 @@ class Endpoint:
         return message
 
     def _ask(self, episode: Episode) -> Reply:
-        message = self([_with_text_arguments(m) for m in episode.messages], episode.tools)
+        message = self([with_text_arguments(m) for m in episode.messages], episode.tools)
         functions = (call["function"] for call in message.get("tool_calls", ()))
         return Reply(message["content"], [ToolCall(f["name"], parse_arguments(f["arguments"])) for f in functions])
 
@@ -110,7 +110,8 @@ def parse_arguments(text: str) -> Any:
         return text
 
 
-def _with_text_arguments(message: dict[str, Any]) -> dict[str, Any]:
+def with_text_arguments(message: dict[str, Any]) -> dict[str, Any]:
+    """An episode's message in the form of chat completions, which has a call's arguments as text."""
     if "tool_calls" not in message:
         return message
     return {**message, "tool_calls": [{**c, "function": _as_sent(c["function"])} for c in message["tool_calls"]]}

@@ -47,7 +47,7 @@ class Bfcl:
             raise LookupError(f"bfcl has no subset {subset!r}; there are: {', '.join(CATEGORIES)}")
         return [task for category in ([subset] if subset else CATEGORIES) for task in _entries(category)]
 
-    def play(self, task: str, trial: int, agent: Policy, user: Policy) -> Outcome:
+    def play(self, task: str, trial: int, agent: Policy, user: Policy | None) -> Outcome:
         category = task.removeprefix("multi_turn_").rsplit("_", 1)[0]
         entry, truth = copy.deepcopy(_entries(category)[task]), _truths(category)[task]  # its loop changes the entry
         handler = Handler(agent, f"p{uuid4().hex}", entry)

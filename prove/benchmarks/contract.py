@@ -41,8 +41,9 @@ class Benchmark(Protocol):
     def tasks(self, subset: str) -> list[str]:
         """The ids of a subset's tasks, "" for all of them, always in the same order. Raises LookupError for an unknown subset."""
 
-    def play(self, task: str, trial: int, agent: Policy, user: Policy) -> Outcome:
-        """Play one task from its beginning to its end. `user` plays the user where the benchmark has one that is a model."""
+    def play(self, task: str, trial: int, agent: Policy, user: Policy | None) -> Outcome:
+        """Play one task from its beginning to its end. `user` plays the user where the benchmark has one that is a model; None where
+        the agent is a policy of reference, and the adapter's own script plays the user."""
 
     def gold(self, task: str) -> Policy:
         """A policy that plays the task's ground truth, as far as there is one."""

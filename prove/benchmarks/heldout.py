@@ -1,13 +1,18 @@
 """Our own evaluation: conversations whose worlds training never saw, played live."""
 
+import hashlib
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+import prove
+from prove.benchmarks import contract
 from prove.benchmarks.statistics import Estimate, difference, estimate
-from prove.episode import Episode, Limits, Policy, play
-from prove.records import Conversation
+from prove.episode import Episode, Limits, Policy, Reply, ToolCall, play
+from prove.policies import Oracle, parse_arguments, with_text_arguments
+from prove.records import Conversation, read_conversations
 from prove.rewards import explain
 from prove.rewards.reward import COMPONENTS
 
@@ -101,3 +106,50 @@ def _gain(after: Sequence[Score], before: Sequence[Score], seed: int) -> dict[st
 def as_numbers(summary: dict[str, Estimate]) -> dict[str, Any]:
     """A summary as plain data, for `numbers.json`."""
     return {name: msgspec.to_builtins(value) for name, value in summary.items()}
+
+
+class Heldout:
+    """The same conversations under the contract of all benchmarks, for any policy that answers messages; a subset is a server.
+
+    They are those of `file`, made by `prove synthesize`, or the held-out ones of a profile.
+    """
+
+    def __init__(self, profile: str = "small", seed: str = "0", file: str = "") -> None:
+        from prove import stages
+        from prove.profiles import find
+
+        path = Path(file) if file else stages.sample(msgspec.structs.replace(find(profile).heldout, seed=int(seed)))
+        if not path.is_file():
+            raise contract.NotInstalled(f"there is no file {path}: make one with prove synthesize --split heldout")
+        self.conversations = {c.id: c for c in read_conversations(path)}
+        self.version = prove.__version__
+        self.about: dict[str, Any] = {"conversations": hashlib.blake2b(path.read_bytes(), digest_size=6).hexdigest()}
+
+    def tasks(self, subset: str) -> list[str]:
+        servers = sorted({c.server for c in self.conversations.values()})
+        if subset and subset not in servers:
+            raise LookupError(f"these conversations have no server {subset!r}; they have: {', '.join(servers)}")
+        return [c.id for c in self.conversations.values() if subset in ("", c.server)]
+
+    def play(self, task: str, trial: int, agent: contract.Policy, user: contract.Policy | None) -> contract.Outcome:
+        episode = Episode(self.conversations[task])
+        while not episode.done:
+            episode.step(_as_reply(agent([with_text_arguments(m) for m in episode.messages], episode.tools)))
+        found = score(episode)
+        parts = {name: value for name in ("reward", *COMPONENTS) if (value := getattr(found, name)) is not None}
+        return contract.Outcome(float(found.goal), parts, "" if found.goal else "goal missed", found.calls, episode.messages)
+
+    def gold(self, task: str) -> contract.Policy:
+        shadow, oracle = Episode(self.conversations[task]), Oracle()
+
+        def policy(messages: list[contract.Message], tools: list[dict[str, Any]]) -> contract.Message:
+            [reply] = oracle.reply([shadow])
+            shadow.step(reply)
+            return contract.say(reply.content, *((call.name, call.arguments) for call in reply.calls))
+
+        return policy
+
+
+def _as_reply(message: contract.Message) -> Reply:
+    calls = [ToolCall(contract.plain(name), contract.plain(parse_arguments(text))) for _, name, text in contract.calls_of(message)]
+    return Reply(contract.plain(message.get("content") or ""), calls)

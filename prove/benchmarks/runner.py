@@ -152,8 +152,8 @@ def play(
         stack.enter_context(_locked(run))
         tasks = first.tasks(subset)
         wanted = [(task, trial) for trial in range(trials) for task in _sample(tasks, limit)]
-        done = {(row["task"], row["trial"]) for row in run.rows("tasks")}
-        book = _Book(run, [one for one in wanted if one not in done], len(wanted), tell)
+        done = {(row["task"], row["trial"]): row["score"] for row in run.rows("tasks")}
+        book = _Book(run, [one for one in wanted if one not in done], [done[one] for one in wanted if one in done], tell)
 
         def work(number: int) -> None:
             harness = first if number == 0 and python == first.python else Harness(spec, python, run.path / "log.txt", silence)
@@ -180,9 +180,9 @@ def _sample(tasks: list[str], limit: int) -> list[str]:
 class _Book:
     """What is left to play, handed out to threads, and what they have played, written down."""
 
-    def __init__(self, run: Run, left: list[tuple[str, int]], total: int, tell: Callable[[int, int, str], None]) -> None:
-        self.run, self.left, self.total, self.tell = run, left[::-1], total, tell
-        self.failed, self.problem, self.score = 0, "", [row["score"] for row in run.rows("tasks")]
+    def __init__(self, run: Run, left: list[tuple[str, int]], scores: list[float], tell: Callable[[int, int, str], None]) -> None:
+        self.run, self.left, self.scores, self.tell = run, left[::-1], scores, tell
+        self.failed, self.problem, self.total = 0, "", len(left) + len(scores)
         self.lock = threading.Lock()
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
@@ -201,8 +201,8 @@ class _Book:
             self.failed = 0
             self.run.append("records", {"task": row["task"], "trial": row["trial"], "record": row.pop("record", None)})
             self.run.append("tasks", row)
-            self.score.append(row["score"])
-            self.tell(len(self.score), self.total, f"score {sum(self.score) / len(self.score):.3f}")
+            self.scores.append(row["score"])
+            self.tell(len(self.scores), self.total, f"score {sum(self.scores) / len(self.scores):.3f}")
 
 
 @contextmanager

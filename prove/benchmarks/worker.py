@@ -91,7 +91,7 @@ def _tasks(benchmark: Benchmark, subset: str) -> dict[str, Any]:
 def _played(benchmark: Benchmark, task: str, trial: int, line: Line, policy: str) -> dict[str, Any]:
     """The outcome of a task, with what it cost; a task whose policy fell silent has none."""
     agent = Asker(line, "agent", reference.find(policy, benchmark, task, trial) if policy else None)
-    user = Asker(line, "user")
+    user = None if policy else Asker(line, "user")
     begun = time.perf_counter()
     error, result = "", {"score": 0.0}
     try:
@@ -102,8 +102,10 @@ def _played(benchmark: Benchmark, task: str, trial: int, line: Line, policy: str
         traceback.print_exc()
         error = f"{type(crash).__name__}: {crash}"[:500]
     took = time.perf_counter() - begun
-    cost = {"replies": agent.replies, "tokens_in": agent.tokens_in, "tokens_out": agent.tokens_out, "retries": agent.retries + user.retries}
-    waited = agent.seconds + user.seconds
+    cost = {"replies": agent.replies, "tokens_in": agent.tokens_in, "tokens_out": agent.tokens_out, "retries": agent.retries}
+    waited = agent.seconds
+    if user:
+        waited, cost["retries"] = waited + user.seconds, agent.retries + user.retries
     return {"task": task, "trial": trial, **result, **cost, "seconds": took, "harness_seconds": took - waited, "error": error}
 
 
