@@ -4,6 +4,7 @@ Tasks are played in processes of their own (`prove.benchmarks.worker`); the poli
 played again, one whose policy could not be asked is not done, and a harness that dies or hangs takes nothing with it.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -21,7 +22,7 @@ import msgspec
 
 import prove
 from prove.benchmarks.contract import Policy
-from prove.run import Run, RunError
+from prove.run import Run, RunError, cache, results, unwritable
 
 PATIENCE = 3  # tasks in a row whose policy cannot be asked, and the run stops
 SILENCE = 180.0  # seconds without a sign of life from a harness, and its task has failed
@@ -41,20 +42,26 @@ class Spec(msgspec.Struct, frozen=True):
 class Harness:
     """One worker process. `python` is the interpreter that has the benchmark, ours by default."""
 
-    def __init__(self, spec: Spec, python: str = "", log: Path | None = None, silence: float = SILENCE) -> None:
-        self.spec, self.python, self.log, self.silence = spec, python or sys.executable, log, silence
+    def __init__(self, spec: Spec, python: str = "", silence: float = SILENCE) -> None:
+        self.spec, self.python, self.silence = spec, python or sys.executable, silence
+        self.log = results() / "runs" / "benchmark" / "log.txt"  # what all harnesses print
         self._start()
 
     def _start(self) -> None:
         spec = self.spec
         words = [self.python, "-m", "prove.benchmarks.worker", spec.benchmark, json.dumps(spec.options), spec.policy * spec.reference]
-        with self.log.open("ab") if self.log else open(os.devnull, "ab") as log:
+        try:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            log = self.log.open("ab")
+        except OSError as error:
+            raise unwritable(self.log, error) from None
+        with log:
             self.process = subprocess.Popen(
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8", env=self._environment()
             )
         self.hello = self._receive()
         if self.hello is None:
-            raise RunError(f"the harness of {spec.benchmark} does not start" + (f": see {self.log}" if self.log else ""))
+            raise RunError(f"the harness of {spec.benchmark} does not start: see {self.log}")
         if "missing" in self.hello:
             raise RunError(self.hello["missing"])
 
@@ -63,9 +70,9 @@ class Harness:
         home = Path(prove.__file__).resolve().parent
         place = home.parent
         if self.python != sys.executable:
-            place = Path(os.environ.get("PROVE_CACHE") or Path.home() / ".cache" / "prove") / "benchmarks" / f"link-{os.getpid()}"
+            place = cache() / "benchmarks" / hashlib.blake2b(bytes(home), digest_size=4).hexdigest()  # one a checkout
             place.mkdir(parents=True, exist_ok=True)
-            if not (place / "prove").exists():
+            with contextlib.suppress(FileExistsError):
                 (place / "prove").symlink_to(home)
         known = os.environ.get("PYTHONPATH") if self.python == sys.executable else None
         return {**os.environ, "PYTHONPATH": os.pathsep.join([str(place), *([known] if known else [])]), "PYTHONHASHSEED": "0"}
@@ -74,7 +81,7 @@ class Harness:
         """The ids of a subset's tasks. Raises LookupError for an unknown subset."""
         answer = self._exchange({"subset": subset})
         if answer is None:
-            raise RunError(f"the harness of {self.spec.benchmark} died" + (f": see {self.log}" if self.log else ""))
+            raise RunError(f"the harness of {self.spec.benchmark} died: see {self.log}")
         if "unknown" in answer:
             raise LookupError(answer["unknown"])
         return list(answer["tasks"])
@@ -144,7 +151,7 @@ def play(
     LookupError for an unknown subset, `RunError` where the benchmark is missing, where another process plays the same run, and
     where the policy cannot be asked any more.
     """
-    first = Harness(spec, python, silence=silence)
+    first = Harness(spec, python, silence)
     with ExitStack() as stack:
         stack.callback(lambda: first.close())
         facts = {"version": first.hello["version"], "about": first.hello["about"]}
@@ -156,7 +163,7 @@ def play(
         book = _Book(run, [one for one in wanted if one not in done], [done[one] for one in wanted if one in done], tell)
 
         def work(number: int) -> None:
-            harness = first if number == 0 and python == first.python else Harness(spec, python, run.path / "log.txt", silence)
+            harness = Harness(spec, python, silence) if number else first
             try:
                 for task, trial in book:
                     book.write(harness.play(task, trial, {"agent": agent, "user": user}))

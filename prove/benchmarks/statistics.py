@@ -1,11 +1,11 @@
 """Counts, means and 95 % intervals. Every figure names its n and its seed; differences are paired by task."""
 
 from collections.abc import Sequence
+from math import comb
+from statistics import NormalDist
 
 import msgspec
 import numpy as np
-from scipy import stats
-from scipy.special import comb
 
 RESAMPLES = 10_000
 POWER = 0.8  # with which a difference is to be seen that is there
@@ -63,6 +63,8 @@ def rate(values: Sequence[float], seed: int = 0) -> Estimate:
     """
     if not set(values) <= {0.0, 1.0} or not len(values):
         return estimate(values, seed)
+    from scipy import stats  # slow to import, and whoever only plays does not need it
+
     interval = stats.binomtest(int(sum(values)), len(values)).proportion_ci(method="wilson")
     return Estimate(sum(values) / len(values), float(interval.low), float(interval.high), len(values))
 
@@ -80,6 +82,8 @@ def compare(after: Sequence[float], before: Sequence[float], seed: int = 0) -> D
     By McNemar's exact test (1947) where all scores are 0 or 1, else by a permutation test of the signs, seeded. Raises ValueError
     where the sequences cannot be paired or are empty.
     """
+    from scipy import stats
+
     gain = difference(after, before, seed)
     gains_N = np.asarray(after, float) - np.asarray(before, float)
     if {*after, *before} <= {0.0, 1.0}:
@@ -100,7 +104,8 @@ def detectable(n: int, deviation: float = 1.0) -> float:
     `deviation` is the standard deviation of one task's gain: at most 1 for outcomes of 0 and 1, and sqrt(the share of tasks whose
     outcome differs) where the gain is small. Never less than one task.
     """
-    return max(float((stats.norm.ppf(0.975) + stats.norm.ppf(POWER)) * deviation / n**0.5), 1 / n)
+    normal = NormalDist()
+    return max((normal.inv_cdf(0.975) + normal.inv_cdf(POWER)) * deviation / n**0.5, 1 / n)
 
 
 def pass_hat(outcomes: Sequence[Sequence[float]], k: int) -> float:
