@@ -122,7 +122,46 @@ def update_readme(path: Path, numbers: dict[str, Any]) -> bool:
     return new != old
 
 
+def benchmarks(folder: Path) -> pd.DataFrame:
+    """The paper's cells beside what was measured by the same benchmark's own code, in percent: a row a cell and model."""
+    cells = {("bfcl", c): ("bfcl_multi_turn", c) for c in ("base", "miss_param", "miss_func", "long_context")}
+    cells |= {("tau2", c): ("tau2_bench", c) for c in ("airline", "retail", "telecom")}
+    cells |= {("teval", c): ("t_eval", c) for c in ("instruct", "plan", "reason", "retrieve", "understand", "review")}
+    rows = []
+    for path in sorted(folder.glob("*.json")):
+        found = msgspec.json.decode(path.read_bytes())
+        names = {found["subset"] or "all": found["score"]} | found["parts"]
+        for name, value in names.items():
+            cell = (found["benchmark"], name.split()[0])
+            if cell not in cells and name != (found["subset"] or "all"):
+                continue
+            measured = msgspec.convert(value, Estimate)
+            known = _reported()[cells[cell][0]] if cell in cells else {"columns": []}
+            rows.append(
+                {
+                    "benchmark": f"{found['benchmark']} {name}",
+                    "model": found["policy"],
+                    **{f"reported {kind}": _cell(known, found["policy"], kind, cells.get(cell, ("", ""))[1]) for kind in ("base", "PROVE")},
+                    "measured": f"{100 * measured.mean:.1f} [{100 * measured.low:.1f}, {100 * measured.high:.1f}]",
+                    "n": measured.n,
+                    "doing nothing": f"{100 * found['floor']['mean']:.1f}" if found["floor"] else "",
+                    "by": found["version"],
+                }
+            )
+    return pd.DataFrame(rows).set_index("benchmark") if rows else pd.DataFrame()
+
+
+def _cell(table: dict[str, Any], model: str, kind: str, column: str) -> str:
+    """What the paper reports for a model that it has too, else nothing."""
+    name = next((row for row in table if row.lower() == f"{model} {kind}".lower()), "")
+    return f"{table[name][table['columns'].index(column)]:.1f}" if name else ""
+
+
 def _tables(numbers: dict[str, Any]) -> Iterator[Path]:
+    measured = benchmarks(results() / "benchmarks")
+    if len(measured):
+        about = "In percent. Reported: by the paper (arXiv:2606.03892), single runs. Measured: by each benchmark's own code, 95 % intervals."
+        yield _write("benchmarks", measured, about)
     for name in _reported():
         yield _write(f"reported_{name}", reported(name), "Reported by the paper (arXiv:2606.03892), percent; not measured here.")
     if "mix" in numbers:

@@ -65,11 +65,13 @@ class _Policy(BasePipelineElement):
 
     def __init__(self, policy: Policy) -> None:
         self.policy, self.calls = policy, 0
+        self.schemas: list[dict[str, Any]] = []
         self.messages: list[Message] = []  # of the play, when it is over
 
     def query(self, query: str, runtime: Any, env: Any = None, messages: Sequence[Any] = (), extra_args: Any = None) -> Any:
         asked = [_as_openai(message) for message in messages]
-        said = self.policy(asked, [_schema(tool) for tool in runtime.functions.values()])
+        self.schemas = self.schemas or [_schema(tool) for tool in runtime.functions.values()]
+        said = self.policy(asked, self.schemas)
         calls = [_call(*call) for call in calls_of(said)]
         self.calls += len(calls)
         content = [text_content_block_from_string(plain(said.get("content") or ""))]

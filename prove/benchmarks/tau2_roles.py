@@ -40,9 +40,13 @@ class Unreadable(Exception):
 def transport(policy: Policy, made: list[str]) -> Any:
     """What tau2 calls in place of a language model: its messages to the policy and back."""
 
+    known: dict[int, tuple[Any, list[dict[str, Any]]]] = {}  # the schemas of a list of tools: making them is most of a step's time
+
     def generate(model: str, messages: list[Any], tools: list[Any] | None = None, **settings: Any) -> Any:
         asked = [{k: v for k, v in m.items() if v is not None or k == "content"} for m in to_litellm_messages(messages)]
-        schemas = [tool.openai_schema for tool in tools or ()]
+        if id(tools) not in known:
+            known[id(tools)] = tools, [tool.openai_schema for tool in tools or ()]
+        _, schemas = known[id(tools)]
         for _ in range(1 + config.DEFAULT_MAX_RETRIES):  # as tau2 does, where nothing at all is said
             said = policy(asked, schemas)
             calls, content = list(calls_of(said)), plain(said.get("content") or "")
