@@ -160,7 +160,7 @@ def _cell(table: dict[str, Any], model: str, kind: str, column: str) -> str:
 def _tables(numbers: dict[str, Any]) -> Iterator[Path]:
     measured = benchmarks(results() / "benchmarks")
     if len(measured):
-        about = "In percent. Reported: by the paper (arXiv:2606.03892), single runs. Measured: by each benchmark's own code, 95 % intervals."
+        about = "In percent. Reported: by arXiv:2606.03892, single runs. Measured: by each benchmark's own code, 95 % intervals."
         yield _write("benchmarks", measured, about)
     for name in _reported():
         yield _write(f"reported_{name}", reported(name), "Reported by the paper (arXiv:2606.03892), percent; not measured here.")
