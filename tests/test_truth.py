@@ -64,7 +64,7 @@ def test_an_argument_that_tells_which_is_meant_is_sent_and_not_asked_for():
     """Without the account the card is among others that the words fit: an assistant who reads them all may have read that one elsewhere."""
     accounts = GroundTruthCall("c1", "list_accounts", {})
     cards = GroundTruthCall("c2", "list_cards", {"account_id": ACCOUNT.account_id})
-    record = certify(freeze(accounts, cards, words=f"Freeze my {CARD.kind} card on {ACCOUNT.name}."))
+    record = certify(freeze(accounts, cards, words=f"Freeze my active {CARD.kind} card on {ACCOUNT.name}."))
     assert record.calls[1].spare == ["account_id"]
     assert ground_truth(record)[1].arguments == {}
     assert failing(record) == set()
