@@ -85,7 +85,7 @@ def _never_sold(market: Marketplace, order: Order) -> Iterator[str]:
     if order.status == "paid" and market._leaves(order) <= market.now:
         yield f"{key} is still not shipped, and was to be by {market._leaves(order)}"
     mine = order.seller == market._me()
-    if order.shipped and not (order.placed < order.shipped if mine else order.shipped == order.placed + SHIPS_AFTER):
+    if order.shipped and not (order.placed <= order.shipped if mine else order.shipped == order.placed + SHIPS_AFTER):
         yield f"{key} was shipped at {order.shipped}, and placed at {order.placed}"
     if order.shipped and mine != (order.tracking_number is not None):
         yield f"{key} has the tracking number {order.tracking_number}"
