@@ -115,10 +115,7 @@ class Heldout:
     """
 
     def __init__(self, profile: str = "small", seed: str = "0", file: str = "") -> None:
-        from prove import stages
-        from prove.profiles import find
-
-        path = Path(file) if file else stages.sample(msgspec.structs.replace(find(profile).heldout, seed=int(seed)))
+        path = Path(file) if file else _profiles(profile, int(seed))
         if not path.is_file():
             raise contract.NotInstalled(f"there is no file {path}: make one with prove synthesize --split heldout")
         self.conversations = {c.id: c for c in read_conversations(path)}
@@ -148,6 +145,14 @@ class Heldout:
             return contract.say(reply.content, *((call.name, call.arguments) for call in reply.calls))
 
         return policy
+
+
+def _profiles(name: str, seed: int) -> Path:
+    """The file with a profile's held-out conversations, made if need be."""
+    from prove import stages  # knows of training, and imports it: a file of conversations asks for none of that
+    from prove.profiles import find
+
+    return stages.sample(msgspec.structs.replace(find(name).heldout, seed=seed))
 
 
 def _as_reply(message: contract.Message) -> Reply:
