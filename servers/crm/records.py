@@ -13,7 +13,11 @@ ActivityId = NewType("ActivityId", str)
 CompanyName = Annotated[str, Meta(min_length=2, max_length=80, description="a company's name")]
 WebDomain = Annotated[
     Caseless[str],
-    Meta(pattern=r"^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$", max_length=253, description="a company's internet domain, such as acme.com"),
+    Meta(
+        pattern=r"^[A-Za-z0-9]+([.-][A-Za-z0-9]+)*\.[A-Za-z]{2,24}$",
+        max_length=253,
+        description="a company's internet domain, such as acme.com",
+    ),
 ]
 Industry = Annotated[
     Literal["software", "manufacturing", "retail", "healthcare", "logistics", "education", "construction", "hospitality"],

@@ -412,3 +412,9 @@ def test_nothing_happened_with_a_firm_and_no_deal_was_closed_on_a_weekend(seed):
     crm = Session.open("crm", seed).servers["crm"]
     days = [a.day for a in crm.activities] + [d.close_date for d in crm.deals] + [x.touched for x in crm.leads]
     assert {day.weekday() for day in days} == {0, 1, 2, 3, 4}
+
+
+@pytest.mark.parametrize(("domain", "taken"), [("acme-tools.co.uk", True), ("acme.example", True), ("-.-", False), ("a..com", False)])
+def test_a_domain_is_one_that_can_be_registered(domain, taken):
+    made = Session.open("crm", 0).call("create_company", {"name": "Acme Tools", "industry": "retail", "domain": domain})
+    assert made.ok == taken, made.text
