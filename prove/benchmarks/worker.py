@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import Any, TextIO
 
 from prove.benchmarks import reference
-from prove.benchmarks.contract import Benchmark, Message, NotInstalled, Policy, PolicyFailed
+from prove.benchmarks.contract import Benchmark, Message, NotInstalled, Outcome, Policy, PolicyFailed
 
 ADAPTERS = {"bfcl": "Bfcl", "tau2": "Tau2", "teval": "TEval", "agentdojo": "AgentDojo", "heldout": "Heldout"}
 
@@ -95,7 +95,7 @@ def _played(benchmark: Benchmark, task: str, trial: int, line: Line, policy: str
     begun = time.perf_counter()
     error, result = "", {"score": 0.0}
     try:
-        result = asdict(benchmark.play(task, trial, agent, user))
+        result = asdict(_checked(benchmark.play(task, trial, agent, user)))
     except PolicyFailed as failed:
         return {"failed": str(failed), "trial": trial, "task": task}
     except Exception as crash:  # a crash of the harness is no answer of the model: it is counted apart, and its traceback kept
@@ -107,6 +107,12 @@ def _played(benchmark: Benchmark, task: str, trial: int, line: Line, policy: str
     if user:
         waited, cost["retries"] = waited + user.seconds, agent.retries + user.retries
     return {"task": task, "trial": trial, **result, **cost, "seconds": took, "harness_seconds": took - waited, "error": error}
+
+
+def _checked(outcome: Outcome) -> Outcome:
+    if not 0.0 <= outcome.score <= 1.0:  # nor NaN
+        raise ValueError(f"the benchmark gave the score {outcome.score}, which is not between 0 and 1")
+    return outcome
 
 
 if __name__ == "__main__":

@@ -52,15 +52,20 @@ def evaluate(
         return
     from prove.benchmarks import evaluate as benchmarks
     from prove.benchmarks import report
-    from prove.profiles import find
 
-    who = benchmarks.Who(policy, "" if policy else model or find(profile).model, endpoint, temperature, reply_tokens, dtype)
+    who = benchmarks.Who(policy, "" if policy else model or _model_of(profile), endpoint, temperature, reply_tokens, dtype)
     other = benchmarks.Who("", *_model_at(user), temperature) if user else None
     options = dict(_pair(text) for text in option or [])
     run, found = benchmarks.evaluate(benchmark, who, other, subset, limit, trials, workers, options, python)
     typer.echo("\n".join(report.lines(found)))
     typer.echo(run.path)
     raise typer.Exit(1 if found["unplayed"] else 0)
+
+
+def _model_of(profile: str) -> str:
+    from prove.profiles import find  # knows of training, and imports it
+
+    return find(profile).model
 
 
 def _compare(profile: str, model: str, reward: str, seed: int, base_only: bool) -> None:
