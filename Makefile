@@ -16,7 +16,7 @@ test: $(VENV)/.installed  ## lint, types and all tests
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2
 
-bench-env: $(VENV)/.benchmarks  ## tau2, T-Eval and AgentDojo beside BFCL, in the same environment (300 MB)
+bench-env: $(VENV)/.benchmarks  ## tau2, T-Eval and AgentDojo beside BFCL, in the same environment (560 MB)
 
 bench-gold: $(VENV)/.benchmarks  ## the ground truth and doing nothing through every benchmark, whole (TEVAL=folder of its data)
 	$(BIN)/python benchmarks/gold.py --workers 2 --teval "$(TEVAL)"

@@ -1,6 +1,6 @@
 """What a task costs through our adapters beside its benchmark's own runner, no model in either: ratios of one run, start included.
 
-    python benchmarks/harnesses.py            # BFCL, tau2, AgentDojo, whatever is installed
+    python benchmarks/harnesses.py            # tau2 and AgentDojo
     python benchmarks/harnesses.py --tasks 50
 
 The same ground truth or the same silence is played by both, in a process of its own each, one after the other.
@@ -26,7 +26,7 @@ from agentdojo.logging import OutputLogger
 from agentdojo.task_suite.load_suites import get_suites
 import tempfile
 for name, suite in [(s, t) for s, t in get_suites("v1.2.2").items()]:
-    for task in list(suite.user_tasks.values())[: n if name == "banking" else 0]:
+    for task in list(suite.user_tasks.values())[: n if name == "workspace" else 0]:
         pipeline = GroundTruthPipeline(task)
         pipeline.name = None
         with OutputLogger(None):
@@ -68,12 +68,12 @@ harness.process.wait()
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tasks", type=int, default=16)
+    parser.add_argument("--tasks", type=int, default=40, help="at most 40, which AgentDojo's largest suite has")
     parser.add_argument("--rounds", type=int, default=3, help="the fastest of so many counts")
     parser.add_argument("--record", action="store_true", help="write results/checks/harnesses.json")
     given = parser.parse_args()
     found = {}
-    for name, subset in (("agentdojo", "banking"), ("tau2", "telecom-solo")):
+    for name, subset in (("agentdojo", "workspace"), ("tau2", "telecom-solo")):
         with tempfile.TemporaryDirectory():
             own = [_seconds(OWN[name], str(given.tasks)) for _ in range(given.rounds)]
             ours = [_seconds(OURS, str(given.tasks), name, subset) for _ in range(given.rounds)]

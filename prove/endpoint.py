@@ -57,11 +57,11 @@ def ask(
         except _Passing as passing:
             problem = str(passing)
             if attempt + 1 < TRIES:
-                time.sleep(max(passing.wait, _backoff(key, attempt, pause)))
+                time.sleep(max(passing.wait, backoff(key, attempt, pause)))
     raise RunError(f"{_where(client)} gave no answer in {TRIES} tries: {problem}; what has been made is kept, a rerun goes on")
 
 
-def _backoff(key: str, attempt: int, pause: float) -> float:
+def backoff(key: str, attempt: int, pause: float) -> float:
     """Seconds before the next try: exponential, between half and one and a half times the middle."""
     return min(LONGEST_PAUSE, pause * 2**attempt * (0.5 + Random(f"{key}:{attempt}").random()))
 

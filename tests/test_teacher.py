@@ -16,7 +16,7 @@ from itertools import combinations
 import msgspec
 import pytest
 
-from prove.endpoint import TRIES
+from prove.endpoint import TRIES, backoff
 from prove.records import read_conversations
 from prove.run import RunError
 from prove.synthesis.certify import certify
@@ -176,10 +176,9 @@ def test_an_address_that_is_none_is_named():
 
 
 def test_pauses_grow_and_their_jitter_is_the_seeds():
-    first, same, other = (LLM("m", "http://localhost:1/v1", seed=s) for s in (1, 1, 2))
-    pauses = [first._backoff("key", n) for n in range(8)]
-    assert pauses == [same._backoff("key", n) for n in range(8)]
-    assert pauses != [other._backoff("key", n) for n in range(8)]
+    pauses, same, other = ([backoff(f"{seed}:key", n, 0.5) for n in range(8)] for seed in (1, 1, 2))
+    assert pauses == same
+    assert pauses != other
     assert all(0.25 * 2**n <= p <= 0.75 * 2**n for n, p in enumerate(pauses[:6]))
     assert max(pauses) <= 60
 
