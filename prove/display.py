@@ -6,7 +6,7 @@ from html import escape
 from random import Random
 from typing import Any
 
-from prove.records import Attempt, Conversation, GroundTruthCall, Turn
+from prove.records import Attempt, Conversation, GroundTruthCall, Recovery, Turn
 from prove.synthesis.certify import replay_results
 
 _STYLE = """<style>
@@ -22,6 +22,13 @@ _STYLE = """<style>
 .prove nav{columns:4;font-size:12px}
 .prove nav a{display:block;color:#0072B2}
 </style>"""
+
+_RECOVERIES: dict[Recovery, str] = {
+    "corrected": "a mistake, corrected next",
+    "alternative": "another tool clears the way",
+    "asked": "the assistant asks before it clears the way",
+    "give_up": "it cannot be done: the assistant says why",
+}
 
 
 def conversation_html(conversation: Conversation, results: bool = True, longest: int = 400) -> str:
@@ -94,10 +101,8 @@ def page_html(conversations: Sequence[Conversation], title: str) -> str:
 
 def _turn(conversation: Conversation, turn: Turn, returned: dict[str, Any], longest: int) -> list[str]:
     parts = [f"<div class='user'>{escape(turn.user)}<div class='note'>{turn.level.replace('_', ' ')}</div></div>"]
-    for call in turn.calls:
-        parts += [_attempt(a) for a in turn.attempts if a.before == call.id]
-        parts.append(_call(conversation, call, returned, longest))
-    parts += [_attempt(a) for a in turn.attempts if not a.before]
+    for call in turn.shown:
+        parts.append(_attempt(call) if isinstance(call, Attempt) else _call(conversation, call, returned, longest))
     return [*parts, f"<div class='assistant'>{escape(turn.reply)}</div>"]
 
 
@@ -114,7 +119,9 @@ def _call(conversation: Conversation, call: GroundTruthCall, returned: dict[str,
 
 
 def _attempt(attempt: Attempt) -> str:
-    return f"<div class='call failed'>{escape(_shown(attempt.name, attempt.arguments))}<br>→ refused: {attempt.code}</div>"
+    why = f"{attempt.code}: {attempt.message}" if attempt.message else attempt.code
+    note = f"<div class='note'>{_RECOVERIES[attempt.recovery]}</div>"
+    return f"<div class='call failed'>{escape(_shown(attempt.name, attempt.arguments))}<br>→ refused, {escape(why)}{note}</div>"
 
 
 def _shown(name: str, arguments: dict[str, Any]) -> str:

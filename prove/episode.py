@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import msgspec
 
 from prove.facts import all_told, told
-from prove.records import Conversation, Fact, Turn
+from prove.records import Attempt, Conversation, Fact, Turn
 from prove.rewards import Call, Step, Trajectory
 from prove.servers.session import Result, Session, refusal
 from prove.strict_json import escaped, fault, loads
@@ -57,6 +57,7 @@ class Episode:
         self.messages: list[dict[str, Any]] = [{"role": "system", "content": SYSTEM.format(today=_long_date(conversation.today))}]
         self.calls: list[Call] = []
         self.results: list[Result] = []
+        self.turn_of: list[int] = []  # result -> position of the user's turn in which it came
         self.turn = -1  # position of the user's turn that is being answered
         self.calls_in_turn = 0
         self.replies = 0
@@ -82,6 +83,7 @@ class Episode:
             arguments = call.arguments if isinstance(call.arguments, dict) else None
             self.calls.append(Call(call.name, arguments, result.ok))
             self.results.append(result)
+            self.turn_of.append(self.turn)
             self.calls_in_turn += 1
         if self.replies >= self.limits.assistant_turns:
             self.done = True
@@ -118,16 +120,25 @@ class Episode:
     def goal_reached(self) -> bool:
         """Whether the state is the ground truth's and every fact the user asked for was read, of the record it was asked of.
 
-        Where there is nothing to call, the goal is to call nothing.
+        Where the assistant has to give up, or to ask first, the goal is to have seen the reason by then, and to have changed
+        nothing. Where there is nothing to call, the goal is to call nothing.
         """
         if not self.conversation.calls:
             return not self.calls
-        return bool(self.same_outcome()) and all_told(self.conversation.wanted, self._read())
+        return bool(self.same_outcome()) and all(self._told(i, turn) for i, turn in enumerate(self.conversation.turns))
 
-    def _read(self) -> set[Fact]:
-        """Every fact that the results so far have told; a refusal tells why."""
+    def _told(self, position: int, turn: Turn) -> bool:
+        """Whether what a turn asks to know was read, or its refusal was heard."""
+        until = position if turn.refusal else len(self.conversation.turns)
+        made = [i for i, when in enumerate(self.turn_of) if when <= until]
+        if turn.refusal and any(_is(turn.refusal, self.results[i]) for i in made):
+            return True
+        return all_told({fact for answer in turn.answers for fact in answer.facts}, self._read(made))
+
+    def _read(self, made: list[int]) -> set[Fact]:
+        """Every fact that the results of some calls have told; a refusal tells why."""
         facts = set[Fact]()
-        for call, result in zip(self.calls, self.results, strict=True):
+        for call, result in ((self.calls[i], self.results[i]) for i in made):
             if call.name in self.session.tools and isinstance(call.arguments, dict):
                 facts.update(told(self.session, call.name, call.arguments, result.value))
         return facts
@@ -238,6 +249,11 @@ def _why_unreadable(call: ToolCall) -> str:
 
 def _long_date(day: str) -> str:
     return f"{date.fromisoformat(day):%A, %B %-d, %Y}"
+
+
+def _is(refusal: Attempt, result: Result) -> bool:
+    """Whether a result is that refusal: for the same reason, whatever was called."""
+    return result.code == refusal.code and result.value["error"]["message"] == refusal.message
 
 
 def current_turn(episode: Episode) -> Turn:

@@ -11,17 +11,30 @@ from prove.strict_json import loads
 
 
 class Oracle:
-    """Plays the ground truth: each turn's calls one by one, then the reply."""
+    """Plays the record: each turn's calls one by one, those among them that are refused, then the reply.
+
+    Without `attempts` it plays the ground truth alone, which no reward can rate higher.
+    """
+
+    def __init__(self, attempts: bool = True) -> None:
+        self.attempts = attempts
 
     def reply(self, episodes: list[Episode]) -> list[Reply]:
         return [self._next(e) for e in episodes]
 
     def _next(self, episode: Episode) -> Reply:
         turn = current_turn(episode)
-        if episode.calls_in_turn < len(turn.calls):
-            call = turn.calls[episode.calls_in_turn]
+        calls = turn.shown if self.attempts else turn.calls
+        if episode.calls_in_turn < len(calls):
+            call = calls[episode.calls_in_turn]
             return Reply("", [ToolCall(call.name, call.arguments)])
         return Reply(turn.reply)
+
+
+def mistaken(episode: Episode, reply: Reply) -> bool:
+    """Whether a reply is a mistake that the record's conversation then corrects: to be seen in training, and not to be learnt."""
+    corrected = [(a.name, a.arguments) for a in current_turn(episode).attempts if a.recovery == "corrected"]
+    return any((call.name, call.arguments) in corrected for call in reply.calls)
 
 
 class Script:

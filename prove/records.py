@@ -9,6 +9,7 @@ import msgspec
 Kind = Literal["multi_turn", "clarification", "abstention"]
 Level = Literal["complete", "missing_required", "minimal"]
 Split = Literal["train", "validation", "heldout"]
+Recovery = Literal["corrected", "alternative", "asked", "give_up"]
 
 
 class Fact(NamedTuple):
@@ -83,12 +84,24 @@ def paths(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """A call that fails before the assistant recovers: part of the conversation shown, not of the ground truth."""
+    """A call that is refused before the assistant recovers: part of the conversation shown, not of the ground truth.
+
+    It recovers with corrected arguments; by an alternative that clears what stands in the way; by asking whether to clear it; or
+    by giving up. Where it asks or gives up the refusal stands: the turn's `answers` are what a read shows of its reason, and to
+    have heard the refusal is as good as to have read them.
+    """
 
     before: str  # the id of the ground-truth call that it precedes; "" at the end of the turn
     name: str
     arguments: dict[str, Any]
     code: str
+    message: str = ""  # what the refusal says; "" in files written before it was kept
+    recovery: Recovery = "corrected"
+
+    @property
+    def stands(self) -> bool:
+        """Whether the turn ends without what was attempted."""
+        return self.recovery in ("asked", "give_up")
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -101,6 +114,19 @@ class Turn(msgspec.Struct, frozen=True):
     answers: list[Answer] = []
     attempts: list[Attempt] = []
     minutes_later: int = 0  # how much time passes before the user says it
+
+    @property
+    def refusal(self) -> Attempt | None:
+        """The attempt on which the turn ends: what was wished for is not done, and the user hears why."""
+        return next((attempt for attempt in self.attempts if attempt.stands), None)
+
+    @property
+    def shown(self) -> list[GroundTruthCall | Attempt]:
+        """Everything that the assistant calls, in order, with what is refused."""
+        out: list[GroundTruthCall | Attempt] = []
+        for call in self.calls:
+            out += [*(a for a in self.attempts if a.before == call.id), call]
+        return out + [a for a in self.attempts if not a.before]
 
 
 class Effect(msgspec.Struct, frozen=True):

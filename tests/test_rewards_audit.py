@@ -46,7 +46,7 @@ def damage():
 
 
 def test_gold_played_live_scores_exactly_1_3_and_abstention_1(tasks):
-    for episode in play(Oracle(), tasks):
+    for episode in play(Oracle(attempts=False), tasks):
         best = 1.3 if episode.conversation.calls else 1.0
         assert reward(episode.trajectory(), PAPER) == reward(episode.trajectory(), STRICT) == best
 

@@ -48,7 +48,7 @@ def conversations():
 
 
 def test_the_ground_truth_scores_the_most_and_reaches_every_goal(conversations):
-    scores = evaluate(Oracle(), conversations)
+    scores = evaluate(Oracle(attempts=False), conversations)
     assert {round(s.reward, 9) for s in scores} <= {1.3, 1.0}
     assert all(s.goal for s in scores)
 

@@ -14,7 +14,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from prove.episode import Episode, Reply, ToolCall, play
 from prove.policies import Oracle, Script
-from prove.records import Answer, Certificate, Conversation, GroundTruthCall, Turn
+from prove.records import Answer, Attempt, Certificate, Conversation, GroundTruthCall, Turn
 from prove.run import RunError
 from prove.servers.session import Session
 from prove.training import grpo, sft
@@ -24,6 +24,7 @@ from prove.training.models import TEMPLATE, ModelError
 from prove.training.rendering import Renderer, read_reply, write_reply
 from prove.training.sampler import LocalModel, Teacher
 
+edit = msgspec.structs.replace
 SPECIALS = ["<|im_end|>", "<|im_start|>"]
 
 
@@ -274,6 +275,31 @@ def test_supervised_loss_falls_on_the_assistants_tokens_only(tokenizer):
     assert "That much." in said
     assert "last_four" not in said
     assert "Freeze my card" not in said
+
+
+def test_a_refused_call_is_read_with_its_refusal_and_a_mistake_is_not_learnt(tokenizer):
+    """A mistake, its correction, and a call that is right to try: all of it is in the text, the mistake carries no loss."""
+    record = conversation(0, [*BOTH, "unfreeze_card"])
+    listed, freeze = record.turns[0].calls
+    session, wrong = Session.open("banking", record.seed), {"card_id": "the blue card"}
+    refused = [session.call("freeze_card", wrong).value["error"]]
+    mistake = Attempt("c1", "freeze_card", wrong, refused[0]["code"], refused[0]["message"])
+    assert all(session.call(c.name, c.arguments).ok for c in (listed, freeze))
+    again = dict(freeze.arguments)
+    refused.append(session.call("freeze_card", again).value["error"])
+    tried = Attempt("", "freeze_card", again, refused[1]["code"], refused[1]["message"], "give_up")
+    turns = [edit(record.turns[0], attempts=[mistake]), Turn("Freeze it once more.", "complete", [], "It is frozen already.", [], [tried])]
+    (row,) = sft.rows(tokenizer, [edit(record, turns=turns)], 10_000)
+    text, learnt = (tokenizer.decode([i for i in ids if i != -100]) for ids in (row["input_ids"], row["labels"]))
+    calls = [write_reply(Reply("", [ToolCall(c.name, c.arguments)])) for c in (mistake, listed, freeze, tried)]
+    assert [text.index(call) for call in calls[:3]] == sorted(text.index(call) for call in calls[:3])
+    assert text.count(calls[2]) == 2
+    assert all(json.dumps(error["message"], ensure_ascii=False)[1:-1] in text for error in refused)
+    assert calls[0] not in learnt
+    assert calls[1] in learnt
+    assert learnt.count(calls[2]) == 2
+    assert not any(error["message"][:30] in learnt for error in refused)
+    assert learnt.count("<|im_end|>") == 5  # three calls and two replies
 
 
 def test_supervised_training_learns_its_rows_and_goes_on_after_a_stop(tokenizer, tmp_path):

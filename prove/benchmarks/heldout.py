@@ -137,7 +137,7 @@ class Heldout:
         return contract.Outcome(float(found.goal), parts, "" if found.goal else "goal missed", found.calls, episode.messages)
 
     def gold(self, task: str) -> contract.Policy:
-        shadow, oracle = Episode(self.conversations[task]), Oracle()
+        shadow, oracle = Episode(self.conversations[task]), Oracle(attempts=False)
 
         def policy(messages: list[contract.Message], tools: list[dict[str, Any]]) -> contract.Message:
             [reply] = oracle.reply([shadow])

@@ -68,7 +68,7 @@ def _score_conversations(file: Path, policy: str) -> None:
     from prove.policies import SILENT, Oracle
     from prove.records import read_conversations
 
-    policies = {"oracle": Oracle(), "silent": SILENT}
+    policies = {"oracle": Oracle(attempts=False), "silent": SILENT}
     if policy not in policies:
         fail(f"there is no policy {policy!r}; there are: {', '.join(policies)}")
     for name, value in summary(evaluate(policies[policy], read_conversations(file))).items():

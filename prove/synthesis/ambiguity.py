@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from prove.records import Conversation, GroundTruthCall, leaves
+from prove.records import Attempt, Conversation, GroundTruthCall, leaves
 from prove.servers.schema import bare, fields_of, ids_in, is_id, without_none
 from prove.servers.server import Server
 from prove.servers.session import Session
@@ -37,7 +37,8 @@ def single_out(conversation: Conversation, session: Session) -> None:
         words = f"{words}\n{turn.user}".strip()
         if not turn.calls and not turn.attempts and turn.level != "complete":
             continue  # the assistant asks back, and the answer goes on with the same query
-        wanted = [pair for call in turn.calls for pair in _ids(live, call)]
+        tried = [a for a in turn.attempts if a.recovery != "corrected"]
+        wanted = [pair for call in [*turn.calls, *tried] for pair in _ids(live, call)]
         query = Query(words, live, book)
         for kind, key in wanted:
             if not (table := table_of(type(live), kind)):
@@ -52,7 +53,7 @@ def single_out(conversation: Conversation, session: Session) -> None:
         words = ""
 
 
-def _ids(live: Server, call: GroundTruthCall) -> Iterator[tuple[Any, str]]:
+def _ids(live: Server, call: GroundTruthCall | Attempt) -> Iterator[tuple[Any, str]]:
     """(id type, key) of every record that a call's arguments name, by itself or in a list."""
     for p in (p for p in live.tools[call.name].parameters if p.name in call.arguments):
         value = call.arguments[p.name]

@@ -12,28 +12,33 @@ import msgspec
 
 from prove.episode import Limits
 from prove.records import Answer, Attempt, Conversation, GroundTruthCall, Level, Turn
+from prove.servers.server import Server
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected, heard
+from prove.synthesis.language import refusing
 from prove.synthesis.language.phrases import phrasebook
+from prove.synthesis.planning.causes import names_in, said_before
 from prove.synthesis.planning.goals import Last, Seeker
 from prove.synthesis.planning.memory import Goal
+from prove.synthesis.planning.mistakes import with_mistake
+from prove.synthesis.planning.obstacles import Obstacles
 from prove.synthesis.planning.planner import Draft
 from prove.synthesis.planning.wishes import PERSONAS, Wish
 from prove.synthesis.teachers.scripted import Teacher
 
 State = Literal[
     "draw_goal", "choose_level",  # query
-    "ask", "clarify",  # turn
+    "ask", "clarify", "agree", "decline",  # turn
     "execute", "success", "partial_success", "failure",  # tool execution
-    "answer", "question", "give_up",  # response
+    "answer", "question", "propose", "give_up",  # response
     "continue", "end",  # continuation
 ]  # fmt: skip
 
 GROUPS: dict[str, tuple[State, ...]] = {
     "query": ("draw_goal", "choose_level"),
-    "turn": ("ask", "clarify"),
+    "turn": ("ask", "clarify", "agree", "decline"),
     "tool execution": ("execute", "success", "partial_success", "failure"),
-    "response": ("answer", "question", "give_up"),
+    "response": ("answer", "question", "propose", "give_up"),
     "continuation": ("continue", "end"),
 }
 
@@ -46,8 +51,11 @@ TRANSITIONS: dict[State, tuple[State, ...]] = {
     "execute": ("success", "partial_success", "failure"),
     "success": ("answer",),
     "partial_success": ("answer",),
-    "failure": ("give_up",),
+    "failure": ("propose", "give_up"),
     "answer": ("continue",),
+    "propose": ("agree", "decline"),
+    "agree": ("execute",),
+    "decline": ("continue",),
     "give_up": ("continue",),
     "continue": ("draw_goal", "end"),
     "end": (),
@@ -83,6 +91,7 @@ class Machine:
         self.start = self.draft.live.today
         self.persona = rng.choice(PERSONAS)
         self.seeker = Seeker(self.book, self.persona, rng, shape.max_calls)
+        self.obstacles = Obstacles(self.seeker, self._fits)
         self.limits = Limits()
         self.focus = focus
         self.owed: Callable[[Draft, str | None], Goal | None] | None = None  # a failure that was due and not found
@@ -101,7 +110,7 @@ class Machine:
         return self.shape.min_turns + more
 
     def run(self, name: str) -> Conversation:
-        """Walk from the first query to the end. Raises `Rejected` where the world offers no way on."""
+        """Walk from the first query to the end. Raises `Rejected` where there is no way on."""
         state: State = "draw_goal"
         while state != "end":
             self.path.append(state)
@@ -109,8 +118,8 @@ class Machine:
             if following not in TRANSITIONS[state]:
                 raise AssertionError(f"{state} -> {following} is not a transition")
             state = following
-        if len(self.draft.calls) + len(self.turns) > self.limits.assistant_turns:
-            raise Rejected("too long", f"{len(self.draft.calls)} calls in {len(self.turns)} turns")
+        if self._replies() > self.limits.assistant_turns:
+            raise Rejected("too long", f"{self._replies()} replies in {len(self.turns)} turns")
         return Conversation(
             id=name,
             server=self.server,
@@ -134,9 +143,15 @@ class Machine:
         self.level = fate.choices([n for n, _ in shape.levels], [w for _, w in shape.levels])[0]
         if len(self.turns) + self.wanted - self.queries >= self.limits.user_turns:
             self.level = "complete"  # a question back now would leave no turn for the queries to come
-        self.seeker.max_calls = min(shape.max_calls, self._room())
         self.rolls = {name: fate.random() for name in ("failure", "second_wish", "corrected")}
+        if self.level == "complete":
+            self.owes_mistake |= self.rolls["corrected"] < shape.corrected
+        self.seeker.max_calls = max(1, min(shape.max_calls, self._room() - self.owes_mistake))
         return "choose_level"
+
+    def _replies(self) -> int:
+        """How many replies the assistant has made: one a call, be it refused, and one at the end of each turn."""
+        return sum(len(turn.calls) + len(turn.attempts) + 1 for turn in self.turns)
 
     def _room(self) -> int:
         """How many calls this query may take. Raises `Rejected` where none is left.
@@ -144,7 +159,7 @@ class Machine:
         What replies there are, less those that follow the calls or ask back, and three for each later query: a look-up, a
         call and an answer.
         """
-        replies = self.limits.assistant_turns - len(self.draft.calls) - len(self.turns)
+        replies = self.limits.assistant_turns - self._replies()
         room = replies - (1 if self.level == "complete" else 2) - 3 * (self.wanted - self.queries - 1)
         if room < 1:
             raise Rejected("too long", f"no room for query {self.queries + 1} of {self.wanted}")
@@ -155,21 +170,20 @@ class Machine:
         goal = self._failing() if self.level == "complete" else None
         goal = goal or self.seeker.goal(self.draft, self.level, self.focus, later=self.queries > 0, last=self.last)
         if goal is None and self.focus and self.level == "complete":
-            goal = self.seeker.blocked(self.draft, self.focus)  # its moment has not come: clear the way first
+            goal = self.obstacles.blocked(self.draft, self.focus)  # its moment has not come: clear the way first
         if goal is None:
             raise Rejected("no goal", f"{self.focus or 'anything'} at level {self.level}")
         self.goal: Goal = goal
         if self.chained and goal.results:
             self.last = Last(goal.wishes[-1], goal.results[-1], self.draft.session)
-        if self.level == "complete" and not goal.attempts:
-            if self.chained or self.rolls["second_wish"] < self.shape.second_wish:
-                self.goal = self.seeker.and_then(goal, self.last) or goal
-                if self.chained and self.goal is not goal:
-                    self.last = Last(self.goal.wishes[-1], self.goal.results[-1], goal.draft.session)
-            self.owes_mistake |= self.rolls["corrected"] < self.shape.corrected
-            if self.owes_mistake:
-                self.goal = self.seeker.with_mistake(self.goal)
-                self.owes_mistake = not self.goal.attempts
+        if self.level == "complete" and not goal.attempts and (self.chained or self.rolls["second_wish"] < self.shape.second_wish):
+            self.goal = self.seeker.and_then(goal, self.last) or goal
+            if self.chained and self.goal is not goal:
+                self.last = Last(self.goal.wishes[-1], self.goal.results[-1], goal.draft.session)
+        if self.owes_mistake and not self.goal.attempts:
+            mistaken = with_mistake(self.draft, self.goal, self.rng)
+            self.goal = mistaken if self._fits(mistaken) else self.goal
+            self.owes_mistake = not self.goal.attempts
         self.focus = None
         self.queries += 1
         return "ask"
@@ -179,22 +193,31 @@ class Machine:
         not found now is looked for again at the next."""
         roll, shape = self.rolls["failure"], self.shape
         if roll < shape.alternative + shape.impossible:
-            self.owed = self.seeker.blocked if roll < shape.alternative else self.seeker.impossible
+            self.owed = self.obstacles.blocked if roll < shape.alternative else self.obstacles.impossible
         if self.owed is None:
             return None
         goal = (self.owed(self.draft, self.focus) if self.focus else None) or self.owed(self.draft, None)
         self.owed = None if goal else self.owed
         return goal
 
+    def _fits(self, goal: Goal) -> bool:
+        """Whether there are replies enough for a goal, its attempts among them, and turns where the assistant asks."""
+        offers = goal.refusal is not None and goal.refusal.recovery == "asked"
+        asks = offers or self.level != "complete"
+        calls = len((goal.then or goal).draft.calls) - len(self.draft.calls) + len(goal.attempts)
+        later = self.wanted - self.queries - 1
+        fits = self._replies() + calls + 1 + asks + 3 * later <= self.limits.assistant_turns
+        return fits and len(self.turns) + 1 + asks + later <= self.limits.user_turns
+
     # --- turn
 
     def _ask(self) -> State:
         later = self.queries > 1
-        if self.goal.blocked:
-            first, second = (self.teacher.request([w], self.persona, self.rng, later) for w in self.goal.wishes)
-            self.words = f"{first} If something stands in the way of that, do this first: {second}"
-        else:
-            self.words = self.teacher.request(list(self.goal.wishes), self.persona, self.rng, later)
+        at_once = any(attempt.recovery == "alternative" for attempt in self.goal.attempts)
+        asked_for = self.goal.wishes[-1:] if at_once else self.goal.wishes  # not for what clears the way
+        self.words = self.teacher.request(list(asked_for), self.persona, self.rng, later)
+        if at_once:
+            self.words += f" {refusing.leave(self.rng)}"
         self._holds_back(self.goal.wishes[0])
         return "question" if self.goal.wishes[0].held_back else "execute"
 
@@ -209,23 +232,33 @@ class Machine:
         self.words = self.teacher.supply(self.goal.wishes[0], self.persona, self.rng)
         return "execute"
 
+    def _agree(self) -> State:
+        assert self.goal.then
+        self.words, self.goal = refusing.consent(self.rng), self.goal.then
+        return "execute"
+
+    def _decline(self) -> State:
+        self.turns.append(Turn(refusing.decline(self.rng), self.level, [], refusing.left(self.rng)))
+        return "continue"
+
     # --- tool execution
 
     def _execute(self) -> State:
         self.new: list[GroundTruthCall] = self.goal.draft.calls[len(self.draft.calls) :]
         self.draft = self.goal.draft
-        if self.goal.why_not:
+        if self.goal.refusal:
             return "failure"
         return "partial_success" if self.goal.attempts else "success"
 
     def _success(self) -> State:
         return "answer"
 
-    def _partial_success(self) -> State:
-        return "answer"
+    _partial_success = _success
 
     def _failure(self) -> State:
-        return "give_up"
+        if told := said_before(self.goal.answers, self.words):
+            raise Rejected("the reason is said", f"{told!r} in {self.words!r}")
+        return "propose" if self.goal.refusal and self.goal.refusal.recovery == "asked" else "give_up"
 
     # --- response
 
@@ -239,9 +272,19 @@ class Machine:
         self._say(" ".join([*ended, last]), self.goal.answers, self.goal.attempts)
         return "continue"
 
+    def _propose(self) -> State:
+        self._tell(refusing.offered)
+        return "agree" if self.goal.then else "decline"
+
     def _give_up(self) -> State:
-        self._say(f"I'm sorry, that isn't possible: {self.goal.why_not}.", self.goal.answers, self.goal.attempts)
+        self._tell(refusing.passed_on)
         return "continue"
+
+    def _tell(self, put: Callable[[str, type[Server], dict[str, str], Random], str]) -> None:
+        """Say why the wish was refused, put in such words."""
+        message = self.goal.refusal.message if self.goal.refusal else ""
+        said = put(message, type(self.draft.live), names_in(message, self.goal.wishes[0], self.draft, self.rng), self.rng)
+        self._say(said, self.goal.answers, self.goal.attempts)
 
     def _reply(self, wish: Wish, result: object) -> str:
         tool = type(self.draft.live).tools[wish.ask.tool]

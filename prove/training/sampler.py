@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from prove.episode import Episode, Policy, Reply
+from prove.policies import mistaken
 from prove.training.decoding import Decoder, Sample
 from prove.training.rendering import Renderer
 
@@ -32,11 +33,12 @@ class Track(msgspec.Struct):
     def tokens(self) -> list[int]:
         return self.prompt + self.completion
 
-    def add(self, ids: list[int], logprobs: list[float] | None = None) -> None:
-        """Append tokens: a sampled reply's with their log-probabilities, or the environment's without."""
+    def add(self, ids: list[int], logprobs: list[float] | None = None, learnt: bool = True) -> None:
+        """Append tokens: a sampled reply's with their log-probabilities, or the environment's without. A reply that is not to be
+        `learnt` carries no loss."""
         self.messages += logprobs is not None
         self.completion += ids
-        self.sampled += [logprobs is not None] * len(ids)
+        self.sampled += [logprobs is not None and learnt] * len(ids)
         self.logprobs += logprobs or [0.0] * len(ids)
 
 
@@ -106,7 +108,8 @@ class LocalModel:
 
 
 class Teacher:
-    """Plays another policy and keeps what a model would have had to sample to say the same: supervised data."""
+    """Plays another policy and keeps what a model would have had to sample to say the same: supervised data. A mistake that is
+    corrected afterwards is read as what had been said, and carries no loss."""
 
     def __init__(self, policy: Policy, tokenizer: Any, episode_tokens: int = 4096) -> None:
         self.policy, self.renderer = policy, Renderer(tokenizer)
@@ -118,7 +121,7 @@ class Teacher:
             track = self.recorder.read(episode)
             if not track.full:
                 ids = self.renderer.reply(reply)
-                track.add(ids, [0.0] * len(ids))
+                track.add(ids, [0.0] * len(ids), learnt=not mistaken(episode, reply))
         return replies
 
     def track(self, episode: Episode) -> Track:

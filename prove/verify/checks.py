@@ -10,7 +10,8 @@ from prove.verify.asks import asked_for
 from prove.verify.effects import alternatives, arguments, effects, together
 from prove.verify.evidence import Bound, Evidence, run, scalars, stands_at, told_by, untraced
 from prove.verify.facts import covers, told
-from prove.verify.mentions import Words, asked, misunderstood
+from prove.verify.mentions import Words, asked, asked_back, misunderstood, offer_before
+from prove.verify.refusals import recoveries
 from prove.verify.words import choices_of, heard, verbatim, without
 
 _DISTRACTORS = range(3, 9)
@@ -36,7 +37,7 @@ def kind(e: Evidence) -> Iterator[str]:
     """An abstention has no call, a clarification none in its last turn; any other conversation ends with something done."""
     record, last = e.record, e.record.turns[-1]
     fits = {"abstention": not record.calls, "clarification": bool(record.calls) and not last.calls}
-    if not fits.get(record.kind, bool(last.calls or last.attempts)):
+    if not fits.get(record.kind, bool(last.calls or last.attempts or offer_before(e, len(record.turns) - 1))):
         yield f"{record.kind} with {len(record.calls)} calls, {len(last.calls)} of them in the last turn"
     if len({c.id for c in record.calls}) != len(record.calls):
         yield "two calls have the same id"
@@ -177,7 +178,7 @@ def questions(e: Evidence) -> Iterator[str]:
     """Where the assistant asks back, the answer gives a value that the query did not, or tells more of a record that is meant."""
     for i, turn in enumerate(e.record.turns):
         given = [(call, name) for call in turn.calls for name in call.arguments]
-        if given and len(asked(e, i)) > 1 and all(_said_before(e, i, *one) for one in given):
+        if given and asked_back(e, i) and all(_said_before(e, i, *one) for one in given):
             yield f"turn {i}: the assistant asks back though everything was said"
 
 
@@ -209,8 +210,13 @@ def ambiguity(e: Evidence) -> Iterator[str]:
     yield from misunderstood(e)
 
 
+def recovery(e: Evidence) -> Iterator[str]:
+    """What is refused is put right, done another way, offered or given up; where it stays undone, the reason was read."""
+    yield from recoveries(e)
+
+
 ALL = (
     candidates, kind, replay, answers, provenance, secrets, origins, necessity, together, arguments, effects, alternatives, order, goal,
-    questions, refusal, ambiguity,
+    questions, refusal, ambiguity, recovery,
 )  # fmt: skip
 NEED_A_RUN = ALL[3:]  # where the ground truth does not run, these have nothing to look at

@@ -85,8 +85,9 @@ def run(record: Conversation, leave_out: str = "", order: Sequence[str] = ()) ->
 def _attempts(session: Session, attempts: Iterable[Attempt], before: str) -> Iterator[str]:
     for attempt in (a for a in attempts if a.before == before):
         state, result = session.digest(), session.call(attempt.name, attempt.arguments)
-        if result.code != attempt.code or session.digest() != state:
-            yield f"{attempt.name} should fail with {attempt.code} and leave no trace, it gave {result.text[:80]}"
+        expected = msgspec.json.encode({"error": {"code": attempt.code, "message": attempt.message}}).decode()
+        if result.text != expected or session.digest() != state:
+            yield f"{attempt.name} should be refused with {expected} and leave no trace, it gave {result.text[:200]}"
 
 
 def scalars(value: Any, field: str = "") -> Iterator[Leaf]:
@@ -125,7 +126,10 @@ def untraced(e: Evidence, results: dict[str, Any], said: list[list[Said]]) -> It
     """(call, argument, value) of every value of the calls with a result that is neither in the words so far, nor in an earlier
     result, nor the schema's default."""
     tools, known = load(e.record.server).server.tools, list[Leaf]()
-    for turn, words in zip(e.record.turns, said, strict=True):
+    offered = list[Said]()  # what the assistant has offered, the user says with "yes"
+    for turn, so_far in zip(e.record.turns, said, strict=True):
+        words = [*so_far, *offered]
+        offered += [(turn.reply, so_far[-1][1])] if any(a.recovery == "asked" for a in turn.attempts) else []
         for call in (c for c in turn.calls if c.id in results):
             for p in tools[call.name].parameters:
                 spec, value = tools[call.name].input_schema["properties"][p.name], call.arguments.get(p.name)

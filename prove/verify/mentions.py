@@ -3,11 +3,13 @@
 No phrasebook is asked: whatever fields of a record the words say are what they tell of it, whoever wrote them.
 """
 
+import re
 from collections.abc import Iterator
 from datetime import date, datetime
 from functools import cache
 from typing import Any, Literal, get_origin
 
+from prove.records import Attempt, GroundTruthCall
 from prove.servers.catalog import load
 from prove.servers.schema import bare, fields_of, ids_in, is_id, schema
 from prove.servers.session import Session
@@ -29,14 +31,17 @@ def misunderstood(e: Evidence) -> Iterator[str]:
     for i, turn in enumerate(e.record.turns):
         query = asked(e, i)
         words, after = (Words(e.record.server, query, e.whole.states[k]) for k in (i, i + 1))
-        named = Ids()
-        for call in turn.calls:
+        refused = [a for a in (offer_before(e, i), *turn.attempts) if a and a.recovery in ("asked", "alternative")]
+        named, messages = Ids(), " ".join(a.message for a in refused)
+        calls: list[GroundTruthCall | Attempt] = [*turn.calls, *(a for a in turn.attempts if a.recovery != "corrected")]
+        for call in calls:
             for kind, key in _ids(tools[call.name], call.arguments):
                 if kind not in words.tables:
                     continue
                 new = not words.has(kind, key)  # made by an earlier call of this turn
                 meant = named.get(kind, set()) | {key} if new else named.get(kind) or recent.get(kind)
-                if not (after if new else words).single_out(kind, key) and meant != {key}:
+                clear = (after if new else words).single_out(kind, key) or meant == {key}
+                if not clear and not _whole_key(key, messages):  # what stands in the way is named by the refusal
                     yield f"turn {i + 1}: {' '.join(text for text, _ in query)!r} does not single out {key}"
                 named.setdefault(kind, set()).add(key)
         shown = {text for c in turn.calls for _, text in scalars(e.whole.results[c.id])}
@@ -52,9 +57,23 @@ def _ids(tool: Tool, arguments: dict[str, Any]) -> Iterator[tuple[Any, str]]:
 
 
 def asked(e: Evidence, i: int) -> list[Said]:
-    """The words of a turn's query: with those before the assistant asked back, if it did."""
+    """The words of a turn's query: with those before the assistant asked back or made an offer, if it did."""
+    return e.said[i][-2:] if asked_back(e, i) or offer_before(e, i) else e.said[i][-1:]
+
+
+def asked_back(e: Evidence, i: int) -> bool:
+    """Whether a turn answers what the assistant asked back."""
     before = e.record.turns[i - 1] if i else None
-    return e.said[i][-2:] if before and not before.calls and not before.attempts and before.level != "complete" else e.said[i][-1:]
+    return before is not None and not before.calls and not before.attempts and before.level != "complete"
+
+
+def offer_before(e: Evidence, i: int) -> Attempt | None:
+    """The refusal after which the assistant has offered to clear the way, where a turn answers that."""
+    return next((a for a in e.record.turns[i - 1].attempts if a.recovery == "asked"), None) if i else None
+
+
+def _whole_key(key: str, text: str) -> bool:
+    return re.search(rf"(?<![\w/-]){re.escape(key)}(?![\w/-])", text) is not None
 
 
 class Words:

@@ -105,7 +105,7 @@ def _schema() -> Any:
 
     call = pa.struct([*texts_of("id", "name", "arguments"), pa.field("after", texts), *texts_of("origin"), pa.field("spare", texts)])
     answer = pa.struct([*texts_of("call", "path", "value"), pa.field("records", texts)])
-    attempt = pa.struct(texts_of("before", "name", "arguments", "code"))
+    attempt = pa.struct(texts_of("before", "name", "arguments", "code", "message", "recovery"))
     turn = pa.struct(
         [
             *texts_of("user", "level"),

@@ -2,21 +2,23 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import zip_longest
 from statistics import fmean
 from typing import Any
 
-from prove.records import Attempt, Conversation, Level
+from prove.records import Attempt, Conversation, Level, Turn
 from prove.synthesis.data.dataset import Plan
 from prove.synthesis.machine import Shape
 
 
 def queries(conversation: Conversation) -> list[Level]:
-    """The information level of each query; the answer to a question back is no query of its own."""
+    """The information level of each query; the answer to a question, or to an offer, is no query of its own."""
     levels, asked = list[Level](), False
     for turn in conversation.turns:
         if not asked:
             levels.append(turn.level)
-        asked = not turn.calls and turn.level != "complete" and not asked
+        asks_back = not turn.calls and turn.level != "complete"
+        asked = (asks_back or (turn.refusal is not None and turn.refusal.recovery == "asked")) and not asked
     return levels
 
 
@@ -58,14 +60,15 @@ def chain_length(conversation: Conversation) -> int:
 
 def recoveries(conversation: Conversation) -> list[str]:
     """How the assistant recovers from a failure, for each query; "none" where nothing fails."""
-    kinds = [_recovery(turn.attempts) for turn in conversation.turns if turn.attempts]
+    turns = zip_longest(conversation.turns, conversation.turns[1:])
+    kinds = [_recovery(turn.attempts[0], following) for turn, following in turns if turn and turn.attempts]
     return kinds + ["none"] * (len(queries(conversation)) - len(kinds))
 
 
-def _recovery(attempts: list[Attempt]) -> str:
-    if any(not a.before for a in attempts):
-        return "give up"
-    return "corrected" if any(a.code in ("invalid_argument", "not_found") for a in attempts) else "alternative"
+def _recovery(attempt: Attempt, following: Turn | None) -> str:
+    if attempt.recovery == "asked":
+        return "alternative" if following and following.calls else "give up"  # the user agrees, or does not
+    return attempt.recovery.replace("_", " ")
 
 
 def targets(plan: Plan) -> dict[str, dict[str, float]]:

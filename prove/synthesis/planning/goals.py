@@ -1,13 +1,12 @@
 """What somebody could want next: goals that the live world can grant, or visibly cannot, found by trying them out."""
 
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from random import Random
 from typing import Any
 
 import msgspec
 
-from prove.records import Answer, Attempt, Level, leaves, paths
+from prove.records import Answer, Level, leaves
 from prove.servers.errors import Code
 from prove.servers.session import Result, Session
 from prove.servers.tools import Tool
@@ -21,24 +20,7 @@ from prove.synthesis.planning.wishes import Persona, Wish
 
 TRIES = 40
 _LINKS = 24  # tries for the next link of a chain: what is possible is found early, what is not costs all of them
-_CLEARINGS = 6  # refused wishes for which a way out is looked for: one that is not found early is rarely found late
-_BLOCKED: tuple[Code, ...] = ("failed_precondition", "resource_exhausted")
-
-
-def _tells(value: Any, why: str) -> bool:
-    """Whether a message names that value."""
-    return isinstance(value, str | int) and re.search(rf"(?<![\w/-]){re.escape(str(value))}(?![\w/-])", why) is not None
-
-
-def _only_undoes(start: Session, before: Session, after: Session) -> bool:
-    """Whether a call just brought back what had been there at the start: unfreezing what was frozen for it."""
-    for table, changed in before.diff(after).items():
-        rows = start.servers[table.split(".")[0]].state[table.split(".")[1]]
-        for key, (old, new) in changed.items():
-            first = rows.find(key)
-            if None in (old, new, first) or any(getattr(new, f) not in (getattr(old, f), getattr(first, f)) for f in new.__struct_fields__):
-                return False
-    return True
+BLOCKED: tuple[Code, ...] = ("failed_precondition", "resource_exhausted")
 
 
 class Last(msgspec.Struct, frozen=True):
@@ -89,63 +71,13 @@ class Seeker:
         wishes, results = first.wishes + second.wishes, first.results + second.results
         return Goal(wishes, second.draft, results, first.answers + second.answers)
 
-    def blocked(self, draft: Draft, focus: str | None) -> Goal | None:
-        """A wish that the state refuses until another tool has cleared the way: [wish, what clears it]."""
-        self.memory.begin(draft)
-        hopeless = 0
-        for ask in self._asks_refused(draft, focus, "failed_precondition"):
-            refused = self._refused(draft, ask, "failed_precondition")
-            if refused is None:
-                continue
-            if hopeless == _CLEARINGS:
-                break
-            hopeless += 1
-            wish, attempt_draft, code, _ = refused
-            clearing = self._clearing(attempt_draft, wish)
-            if clearing:
-                attempt = Attempt(clearing.draft.calls[-2].id, wish.ask.tool, wish.arguments, code)
-                goal = Goal((wish, *clearing.wishes), clearing.draft, clearing.results, clearing.answers, [attempt], blocked=True)
-                self.memory.remember(goal)
-                return goal
-        return None
-
-    def impossible(self, draft: Draft, focus: str | None) -> Goal | None:
-        """A wish that cannot be met, with the read that shows why."""
-        self.memory.begin(draft)
-        for ask in self._asks_refused(draft, focus, *_BLOCKED):
-            refused = self._refused(draft, ask, *_BLOCKED)
-            if refused is None:
-                continue
-            wish, trial, code, why = refused
-            answers = self._shown_why(trial, len(draft.calls), wish, why) or self._look_why(trial, wish, why)
-            if answers:
-                goal = Goal((wish,), trial, (), answers, [Attempt("", wish.ask.tool, wish.arguments, code)], why_not=why)
-                self.memory.remember_refused(goal)
-                return goal
-        return None
-
-    def with_mistake(self, goal: Goal) -> Goal:
-        """The same goal, but the assistant first writes an argument the way the user said it, and is refused."""
-        wish = goal.wishes[0]
-        call = next((c for c in goal.draft.calls if c.name == wish.ask.tool and c.arguments == wish.arguments), None)
-        spoilable = [p for p, v in wish.arguments.items() if wish.spoken[p] != v and not isinstance(v, bool)]
-        if call is None or not spoilable:
-            return goal
-        spoilt = self.rng.choice(spoilable)
-        arguments = {**wish.arguments, spoilt: wish.spoken[spoilt]}
-        before = goal.draft.session.fork()
-        result = before.call(wish.ask.tool, arguments)
-        if result.ok or result.code not in ("invalid_argument", "not_found"):
-            return goal
-        return msgspec.structs.replace(goal, attempts=[Attempt(call.id, call.name, arguments, result.code)])
-
     # --- one try
 
     def _find(self, tries: int, draft: Draft, focus: str | None, level: Level, later: bool, room: int, last: Last | None) -> Goal | None:
         """A goal of at most `room` calls: one that hangs on the `last` wish, else the first that is found in so many tries."""
         if last and (linked := self._link(draft, focus, level, later, room, last)):
             return linked
-        found = (self._try(draft, self._ask(draft, focus, level), level, later, room) for _ in range(tries))
+        found = (self.grant(draft, self.ask(draft, focus, level), level, later, room) for _ in range(tries))
         return next(filter(None, found), None)
 
     def _link(self, draft: Draft, focus: str | None, level: Level, later: bool, room: int, last: Last) -> Goal | None:
@@ -153,14 +85,14 @@ class Seeker:
         among the tools that a state can refuse."""
         reads = None
         for i in range(_LINKS):
-            among = refusing(draft.server, *_BLOCKED) & self.book.asks_at[level].keys() if i % 4 else None
-            found = self._try(draft, self._ask(draft, focus, level, among or None), level, later, room, last)
+            among = refusing(draft.server, *BLOCKED) & self.book.asks_at[level].keys() if i % 4 else None
+            found = self.grant(draft, self.ask(draft, focus, level, among or None), level, later, room, last)
             if found and type(draft.live).tools[found.wishes[0].ask.tool].marks.writes:
                 return found
             reads = reads or found
         return reads
 
-    def _ask(self, draft: Draft, focus: str | None, level: Level = "complete", among: Collection[str] | None = None) -> Ask:
+    def ask(self, draft: Draft, focus: str | None, level: Level = "complete", among: Collection[str] | None = None) -> Ask:
         """A thing to ask for, that this level can express: of the tool in focus if there is one, else of one among some, preferably
         about a record that the conversation has touched, and preferably not asked for yet."""
         tools, fitting = type(draft.live).tools, self.book.asks_at[level]
@@ -171,16 +103,16 @@ class Seeker:
         weights = [weight * 0.2 ** self.memory.done.count(name) for name, weight in zip(names, likely, strict=True)]
         return self.rng.choice(fitting[self.rng.choices(names, weights)[0]])
 
-    def _try(self, draft: Draft, ask: Ask, level: Level, later: bool, room: int, last: Last | None = None) -> Goal | None:
+    def grant(self, draft: Draft, ask: Ask, level: Level, later: bool, room: int, last: Last | None = None) -> Goal | None:
         """Ground the ask in the live state, look up what it names, and do it, in at most `room` calls. None if anything stands in
         the way, or if it does not hang on the `last` wish."""
         try:
-            wish = self._wish(draft, ask, level, later)
-            outlook = self._outlook(draft, wish)
+            wish = self.wish(draft, ask, level, later)
+            outlook = self.outlook(draft, wish)
             if not outlook.ok or (last and not _hangs_on(wish, outlook.value, last)):
                 return None
             trial = draft.fork()
-            wish = self._named(trial, wish)
+            wish = self.named(trial, wish)
         except (NoValue, Unplannable):
             return None
         result = trial.call(ask.tool, wish.arguments)
@@ -195,11 +127,11 @@ class Seeker:
         new = [a for a in answers if not a.leaves <= seen]
         return Goal((wish,), trial, (result.value,), answers) if new else None
 
-    def _outlook(self, draft: Draft, wish: Wish) -> Result:
+    def outlook(self, draft: Draft, wish: Wish) -> Result:
         """What would come of a wish: cheaper to see before its records are named and looked up than after."""
         return draft.session.fork().call(wish.ask.tool, wish.arguments)
 
-    def _wish(self, draft: Draft, ask: Ask, level: Level, later: bool) -> Wish:
+    def wish(self, draft: Draft, ask: Ask, level: Level, later: bool) -> Wish:
         """Choose a phrasing, arguments, and the words for them; records that need a name get it from `_named`."""
         tool, template = type(draft.live).tools[ask.tool], self._template(ask, level)
         required = {p.name for p in tool.parameters if p.required}
@@ -216,7 +148,7 @@ class Seeker:
                 spoken[parameter.name] = words
         return Wish(ask, template, arguments, spoken, held_back)
 
-    def _named(self, trial: Draft, wish: Wish) -> Wish:
+    def named(self, trial: Draft, wish: Wish) -> Wish:
         """The same wish with words for all its records; makes the look-ups that lead from the words to them."""
         spoken = dict(wish.spoken)
         for parameter in type(trial.live).tools[wish.ask.tool].parameters:
@@ -251,71 +183,3 @@ class Seeker:
         """What the reply will tell: the values that the user wanted to know."""
         found = [Answer(trial.calls[-1].id, path, value_at(result, path)) for path in ask.reply.slots()]
         return [a for a in found if a.value not in (None, "", [])]
-
-    # --- when it does not work
-
-    def _asks_refused(self, draft: Draft, focus: str | None, *codes: Code) -> Iterator[Ask]:
-        """Things to ask for that a state can refuse with such a code; none if that is not so of the tool in focus."""
-        among = refusing(draft.server, *codes) & self.book.asks_at["complete"].keys()
-        if focus is None or focus in among:
-            yield from (self._ask(draft, focus, among=among) for _ in range(TRIES if among else 0))
-
-    def _refused(self, draft: Draft, ask: Ask, *codes: Code) -> tuple[Wish, Draft, Any, str] | None:
-        """A wish whose call the state refuses with such a code: (wish, draft with the look-ups done, code, message)."""
-        try:
-            wish = self._wish(draft, ask, "complete", later=False)
-            result = self._outlook(draft, wish)
-            if result.code not in codes:
-                return None
-            trial = draft.fork()
-            return self._named(trial, wish), trial, result.code, result.value["error"]["message"]
-        except (NoValue, Unplannable):
-            return None
-
-    def _clearing(self, trial: Draft, wish: Wish) -> Goal | None:
-        """Another write about the same records after which the wish succeeds."""
-        tools = type(trial.live).tools
-        shared = tools[wish.ask.tool].ids_of(wish.arguments)
-        kept, self.memory.recent, self.terse = self.memory.recent, shared, True
-        try:
-            writes = [t for t in tools.values() if t.marks.writes and t.name != wish.ask.tool]
-            likely = [t.name for t in writes if t.consumes & shared.keys()]
-            others = [t.name for t in writes if t.name not in likely]
-            for name in [*self.rng.sample(likely, len(likely)), *self.rng.sample(others, min(4, len(others)))]:
-                clearing = self._try(trial, self.rng.choice(self.book.asks[name]), "complete", later=True, room=self.max_calls)
-                if clearing is None:
-                    continue
-                cleared = clearing.draft.session.fork()
-                result = clearing.draft.call(wish.ask.tool, wish.arguments)
-                if result.ok and not _only_undoes(trial.session, cleared, clearing.draft.session):
-                    return msgspec.structs.replace(clearing, results=(result.value, *clearing.results))
-        finally:
-            self.memory.recent, self.terse = kept, False
-        return None
-
-    def _shown_why(self, trial: Draft, since: int, wish: Wish, why: str) -> list[Answer]:
-        """What the wish's own look-ups have shown of its records that explains the refusal."""
-        keys = set(type(trial.live).tools[wish.ask.tool].ids_of(wish.arguments).values())
-        for call, result in zip(trial.calls[since:], trial.results[since:], strict=True):
-            for path, value in paths(result):
-                about = value_at(result, path.rpartition(".")[0]) if "." in path else result
-                if value not in keys and isinstance(about, dict) and keys & set(map(str, about.values())) and _tells(value, why):
-                    return [Answer(call.id, path, value)]
-        return []
-
-    def _look_why(self, trial: Draft, wish: Wish, why: str) -> list[Answer]:
-        """Read the record that stands in the way; returns what of it explains the refusal."""
-        tools = type(trial.live).tools
-        mine = tools[wish.ask.tool].ids_of(wish.arguments)
-        seen = {leaf for result in trial.results for leaf in leaves(result)}
-        for tool in tools.values():
-            needed = [p for p in tool.parameters if p.required]
-            if tool.marks.writes or any(p.id_type not in mine for p in needed):
-                continue
-            arguments = {p.name: mine[p.id_type] for p in needed if p.id_type}
-            result = trial.session.call(tool.name, arguments)
-            telling = [(f, v) for f, v in result.value.items() if _tells(v, why) and (f, v) not in seen] if result.ok else []
-            if telling:
-                trial.call(tool.name, arguments)
-                return [Answer(trial.calls[-1].id, f, v) for f, v in telling]
-        return []

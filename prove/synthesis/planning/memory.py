@@ -21,8 +21,12 @@ class Goal(msgspec.Struct, frozen=True):
     results: tuple[Any, ...]
     answers: list[Answer]
     attempts: list[Attempt] = []
-    blocked: bool = False  # the second wish clears the way for the first
-    why_not: str = ""  # why it is impossible
+    then: "Goal | None" = None  # where the assistant asks whether to clear the way: what it does once it may
+
+    @property
+    def refusal(self) -> Attempt | None:
+        """What the wish comes to, where it is not met."""
+        return next((attempt for attempt in self.attempts if attempt.stands), None)
 
 
 class Memory:

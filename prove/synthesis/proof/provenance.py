@@ -32,6 +32,8 @@ def provenance(conversation: Conversation, results: dict[str, Any]) -> Conversat
             origin = {n: _origin(v, parameters[n], conversation, server, words, seen, today) for n, v in call.arguments.items()}
             calls.append(msgspec.structs.replace(call, origin=origin))
             seen += [(call.id, path, value) for path, value in paths(results[call.id])]
+        if turn.refusal and turn.refusal.recovery == "asked":
+            words += "\n" + turn.reply  # what the assistant offers, the user has said with "yes"
         turns.append(msgspec.structs.replace(turn, calls=calls))
     return msgspec.structs.replace(conversation, turns=turns)
 

@@ -112,8 +112,8 @@ def _expect_failures(turn: Turn, before: str, session: Session) -> None:
     for attempt in turn.attempts:
         if attempt.before == before:
             result = session.call(attempt.name, attempt.arguments)
-            if result.code != attempt.code:
-                raise Rejected("replay", f"{attempt.name} should fail with {attempt.code}, gave {result.text}")
+            if (result.code, result.ok or result.value["error"]["message"]) != (attempt.code, attempt.message):
+                raise Rejected("replay", f"{attempt.name} should fail with {attempt.code}: {attempt.message}; it gave {result.text}")
 
 
 def _minutes(conversation: Conversation) -> dict[str, int]:
