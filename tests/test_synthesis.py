@@ -233,7 +233,7 @@ def test_a_text_with_marks_in_it_gets_no_capital():
     ask = phrasebook("iot_devices").asks["create_scene"][0]
     wish = Wish(ask, ask.say[0], {"name": "nap time"}, {"name": "nap time"}, ("name",))
     said = {Scripted().supply(wish, persona, Random(i)) for persona in PERSONAS for i in range(20)}
-    assert "nap time." in said
+    assert len(said) > 15
     assert all("nap time" in words for words in said)
 
 

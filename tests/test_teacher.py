@@ -12,6 +12,7 @@ from collections import Counter
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import combinations
+from random import Random
 
 import msgspec
 import pytest
@@ -19,10 +20,15 @@ import pytest
 from prove.endpoint import TRIES, backoff
 from prove.records import read_conversations
 from prove.run import RunError
-from prove.synthesis.certify import certify
+from prove.servers.session import Session
+from prove.synthesis.certify import Rejected, certify, home
 from prove.synthesis.data.dataset import Plan, item, read_rejects, synthesize
 from prove.synthesis.planning.graph import build
+from prove.synthesis.planning.wishes import PERSONAS
+from prove.synthesis.replies import tell_truth
 from prove.synthesis.teachers.llm import LLM
+from prove.synthesis.teachers.llm_goals import TRIES as TRIES_OF_A_GOAL
+from prove.synthesis.teachers.llm_goals import propose
 from prove.synthesis.teachers.llm_judge import judge
 from prove.synthesis.teachers.llm_teacher import ASKS, HOPELESS, LLMTeacher, Noting, Unspoken
 
@@ -425,3 +431,86 @@ def test_a_judge_that_knows_the_graph_agrees_with_it_and_one_that_guesses_does_n
     with endpoint(lambda messages, number: "perhaps") as server:
         agreement = judge(graph, LLM("fake-3", server.url))
     assert (agreement.unreadable, agreement.precision, agreement.recall) == (pairs, None, 0)
+
+
+# --- goals of the model's own
+
+
+def proposing(tool, user, arguments):
+    """An endpoint's answers that propose the same goal for ever."""
+    return lambda messages, number: json.dumps({"user": user, "tool": tool, "arguments": arguments})
+
+
+def proposed(answers, queries=1):
+    with endpoint(answers) as server:
+        record = propose(llm(server), "banking", 3, PERSONAS[0], Random(1), queries, "banking-3-000000")
+        return record, server.asked
+
+
+def card():
+    live = Session.open("banking", 3).servers["banking"]
+    return next(c for c in live.cards if c.status == "active")
+
+
+def test_a_goal_in_the_models_own_words_is_grounded_by_the_planner_and_certified():
+    words = f"My bag was stolen on the bus. Please freeze the card that ends in {card().last_four}, I never want to see it used."
+    record, asked = proposed(proposing("freeze_card", words, {"card_id": card().card_id}))
+    assert record.turns[0].user == words
+    assert [c.name for c in record.calls][-1] == "freeze_card"
+    assert len(record.calls) > 1  # the look-up that leads from the words to the card
+    assert certify(record).certificate is not None
+    tell_truth(certify(record), home(record))
+    prompt = asked[0]["messages"][1]["content"]
+    assert "list_accounts: " in prompt or "list_cards: " in prompt  # what there is was shown
+
+
+@pytest.mark.parametrize(
+    ("reason", "tool", "user", "arguments"),
+    [
+        ("no such tool", "rob_bank", "Rob it.", {}),
+        ("not named", "freeze_card", "Please freeze some card of mine.", {"card_id": "mine"}),
+        ("no such record", "freeze_card", "Please freeze my card.", {"card_id": "CRD-9999"}),
+        ("not said", "list_payees", "Who do I pay?", {"query": "Hannah"}),
+    ],
+)
+def test_a_goal_that_the_world_does_not_know_or_the_words_do_not_say_is_rejected(reason, tool, user, arguments):
+    arguments = {k: card().card_id if v == "mine" else v for k, v in arguments.items()}
+    with endpoint(proposing(tool, user, arguments)) as server:
+        with pytest.raises(Rejected, match=reason):
+            propose(llm(server), "banking", 3, PERSONAS[0], Random(1), 1, "x")
+        assert len(server.asked) == TRIES_OF_A_GOAL
+        assert reason in server.asked[-1]["messages"][-1]["content"]
+
+
+def test_an_item_may_be_the_models_in_goal_and_words():
+    words = f"I lost my wallet. Please freeze the card that ends in {card().last_four}."
+    with endpoint(proposing("freeze_card", words, {"card_id": card().card_id})) as server:
+        teacher = LLMTeacher(llm(server), goals=1.0)
+        made, failed = item(Plan(4, servers=("banking",)), 0, teacher)
+    assert made is None  # what is frozen is not frozen twice, and a conversation has two queries
+    assert failed
+    assert teacher.settings["goals"] == 1.0
+
+
+def test_the_cost_is_told_before_it_is_paid():
+    like = [made for i in range(4) if (made := item(PLAN, i)[0])]
+    with endpoint(good) as server:
+        teacher = LLMTeacher(llm(server, prices=(2.0, 10.0)))
+        guess = teacher.estimate(like, len(like))
+        assert server.asked == []
+        for i in range(4):
+            item(PLAN, i, teacher)
+    assert guess.answers == teacher.llm.usage.answers
+    letters = sum(len(m["content"]) for body in server.asked for m in body["messages"])
+    assert 0.8 < guess.tokens_in * 4 / letters < 1.2
+    assert guess.cost == pytest.approx((guess.tokens_in * 2.0 + guess.tokens_out * 10.0) / 1e6)
+    assert str(teacher.estimate(like, 1000 * len(like))).startswith(f"about {1000 * guess.answers:,} answers")
+    with pytest.raises(LookupError, match="no conversation"):
+        teacher.estimate([], 5)
+
+
+def test_the_model_sees_what_the_calls_return():
+    with endpoint(good) as server:
+        worded(server)
+    prompts = [body["messages"][1]["content"] for body in server.asked]
+    assert any("What the assistant finds out in this turn:\n- " in p for p in prompts)

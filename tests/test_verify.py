@@ -268,22 +268,41 @@ def test_a_page_shows_each_sampled_conversation_once(conversations):
     assert page.count("certificate: ends in state") == len(picked)
 
 
+def spoken(*queries, values=(), calls=0, toolsets=0):
+    return wording.Talk(list(queries), [[*values], *([[]] * (len(queries) - 1))], calls, int(calls > 0), toolsets, 5)
+
+
 def test_names_from_schemas_are_found_in_queries_and_everyday_words_are_not():
     queries = ["Call list_accounts now", "Move the amount, please", "What are my list accounts?", "Use from_account"]
-    measured = wording.measure(queries, ["list_accounts", "from_account", "amount", "move"])
+    measured = wording.measure([spoken(*queries)], ["list_accounts", "from_account", "amount", "move"])
     assert measured.names == 0.5
-    assert wording.measure(["one two three four"] * 4, []).distinct_3 == 2 / 8
+    assert wording.measure([spoken(*["one two three four"] * 4)], []).distinct_3 == 2 / 8
     with pytest.raises(LookupError, match="no query"):
         wording.measure([], [])
 
 
+def test_wording_counts_what_it_says():
+    measured = wording.measure(
+        [spoken("If it is the cheapest, send 45 to Ann Lee. All the others can wait.", values=[4500, "Ann Lee"], calls=2, toolsets=2)], []
+    )
+    assert (measured.conditional, measured.superlative, measured.every, measured.sentences) == (1.0, 1.0, 1.0, 2.0)
+    assert (measured.unsaid, measured.toolsets, measured.calls_a_turn, measured.candidates) == (0.5, 1.0, 2.0, 5.0)
+    alike = [spoken("Please pay Ann Lee 30 today."), spoken("Please pay Bob Ray 45 today."), spoken("Quite another thing.")]
+    assert wording.measure(alike, []).skeletons == pytest.approx(2 / 3)
+
+
 def test_the_wording_of_bfcl_is_read_from_its_wheel(conversations, tmp_path):
-    entries = [{"question": [[{"role": "user", "content": "Please run my_tool on it"}], [{"role": "user", "content": "Thanks a lot"}]]}]
+    said = [[{"role": "user", "content": "Please run my_tool on it"}], [{"role": "user", "content": "Thanks a lot"}]]
+    entries = [{"id": "a", "question": said, "involved_classes": ["Mine"]}]
+    truths = [{"id": "a", "ground_truth": [["my_tool(some_thing='it', some_id=3)"], []]}]
     with ZipFile(tmp_path / "bfcl.whl", "w") as archive:
         archive.writestr("bfcl_eval/data/BFCL_v4_multi_turn_base.json", "\n".join(map(json.dumps, entries)))
-        tool = {"name": "my_tool", "parameters": {"properties": {"some_thing": {}}}}
+        archive.writestr("bfcl_eval/data/possible_answer/BFCL_v4_multi_turn_base.json", "\n".join(map(json.dumps, truths)))
+        tool = {"name": "my_tool", "parameters": {"properties": {"some_thing": {}, "some_id": {}}}}
         archive.writestr("bfcl_eval/data/multi_turn_func_doc/mine.json", json.dumps(tool))
-    assert wording.of_bfcl(tmp_path / "bfcl.whl") == wording.Wording(2, 4.0, 1.0, 0.5)
+    measured = wording.of_bfcl(tmp_path / "bfcl.whl")
+    assert (measured.queries, measured.mean_words, measured.names) == (2, 4.0, 0.5)
+    assert (measured.calls, measured.unsaid, measured.toolsets, measured.candidates) == (1.0, 0.0, 0.0, 1.0)
     table = wording.table(conversations)
     assert list(table.index) == ["this data set", "BFCL v4 Multi-Turn base"]
     assert (table["names"] < 0.02).all()

@@ -55,12 +55,13 @@ def synthesize(
     teacher: Annotated[str, typer.Option(help="The URL of an OpenAI-compatible endpoint that words the conversations.")] = "",
     teacher_model: Annotated[str, typer.Option(help="The name of the endpoint's model.")] = "",
     abstention: Annotated[str, typer.Option(help="Where When2Call and xLAM-Irrelevance are: hub, or a folder; ours by default.")] = "",
+    teacher_goals: Annotated[float, typer.Option(min=0, max=1, help="Share of conversations whose goals the teacher proposes.")] = 0.0,
     temperature: Annotated[float | None, typer.Option(min=0, help="Of the teacher; the endpoint's own by default.")] = None,
     prices: Annotated[str, typer.Option(help="Per million tokens in and out, as in 0.15,0.60: the teacher's cost is then told.")] = "",
 ) -> None:
     """Make certified conversations; goes on where a killed run stopped."""
     from prove.progress import Progress
-    from prove.synthesis.data.dataset import PAPER_MIX, UNSEEN, Plan, read_rejects
+    from prove.synthesis.data.dataset import PAPER_MIX, UNSEEN, Plan, item, read_rejects
     from prove.synthesis.data.dataset import synthesize as make
     from prove.synthesis.teachers.llm_teacher import LLMTeacher
 
@@ -71,9 +72,12 @@ def synthesize(
         fail(f"there is no mix {mix!r}; there are: {', '.join(mixes)}")
     names = [name for name in chosen(servers) if mix != "transfer" or split == "heldout" or name not in UNSEEN]
     plan = Plan(n, seed, tuple(names), split, mixes[mix], max_tools=max_tools)  # type: ignore[arg-type]
-    words = LLMTeacher(_llm(teacher, teacher_model, "teacher", temperature, prices, seed)) if teacher else None
+    words = LLMTeacher(_llm(teacher, teacher_model, "teacher", temperature, prices, seed), teacher_goals) if teacher else None
     if words and ray:
         fail("give either --teacher, which waits more than it computes, or --ray")
+    if words:
+        like = [made for i in range(8) if (made := item(plan, i)[0])]
+        typer.echo(f"teacher: {words.estimate(like, n)}, if every answer holds at once")
     try:
         with Progress("conversations") as progress:
             make(plan, out, workers, progress, words, ray, _outside(abstention))

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
 from itertools import product
-from random import Random
 from typing import Any
 
 import msgspec
@@ -21,7 +20,7 @@ from prove.servers.server import Server
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected
 from prove.synthesis.language.phrases import Phrasebook, Template, phrasebook, polished
-from prove.synthesis.language.saying import is_money, is_month, say
+from prove.synthesis.language.saying import is_money, is_month, ways
 from prove.synthesis.planning.values import key_type, name_of, shown_alone, table_of
 
 Span = tuple[int, int]  # where in the words something begins and ends
@@ -125,16 +124,16 @@ class Query:
             return []
         if field.owner:
             named = self.live.state[field.owner].find(value)
-            ways = list(self.ways(bare(hint), named)) if named else []
+            said = list(self.ways(bare(hint), named)) if named else []
         elif field.text and not texts:
-            ways = [value]
+            said = [value]
         else:
             if isinstance(value, datetime) and spec == "day":
                 value = value.date()
                 hint = type(value)
-            chances = (None,) if is_money(hint) else (None, _ALWAYS)
-            ways = [say(hint, value, self.live.today, chance, texts) for chance in chances]
-        return [text for text in dict.fromkeys(ways) if text.casefold() in self.words]
+            # of amounts mentions say the figure, whichever way they went
+            said = ways(hint, abs(value), self.live.today)[:1] if is_money(hint) else ways(hint, value, self.live.today, texts)
+        return [text for text in dict.fromkeys(said) if text.casefold() in self.words]
 
 
 class _Field(msgspec.Struct, frozen=True):
@@ -153,16 +152,6 @@ def _field(server: type[Server], record: type, slot: str) -> _Field:
     core = bare(hint)
     owner = table_of(server, core) if is_id(core) and slot != next(iter(hints)) else None
     return _Field(hint, name_of(server, hint), owner, (core is str and not is_month(hint)) or is_id(core))
-
-
-class _Always(Random):
-    """A chance that always comes: with it, `say` takes the other of its two ways."""
-
-    def random(self) -> float:
-        return 0.0
-
-
-_ALWAYS = _Always()
 
 
 @cache

@@ -1,6 +1,7 @@
 """Which tools a user's words ask for, by the phrasings of the domain: whether something that was refused could have been done."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from prove.servers.catalog import load
@@ -26,7 +27,7 @@ def _phrasings(server: str) -> list[tuple[str, re.Pattern[str], int]]:
     """(tool, pattern, how many letters of it are always said) of every phrasing."""
     out = []
     for tool, asks in load(server).phrases().get("ask", {}).items():
-        for phrasing in (p for ask in (asks if isinstance(asks, list) else [asks]) for p in ask["say"]):
+        for phrasing, framed in _phrasings_of(asks if isinstance(asks, list) else [asks]):
             greeting = _GREETING.match(phrasing)
             marked = f"[{greeting[1]}]{phrasing[greeting.end() :]}" if greeting else phrasing
             parts = [(p[1:-1], True) if p.startswith("[") else (p, False) for p in _PART.split(marked)]
@@ -34,8 +35,16 @@ def _phrasings(server: str) -> list[tuple[str, re.Pattern[str], int]]:
             if pattern.endswith(r"\."):  # what is quoted at the end may bring its own full stop
                 pattern = rf"{pattern[:-2]}(?:\.|(?<=\"))"
             letters = sum(len(_SLOT.sub("", text)) for text, droppable in parts if not droppable)
-            out.append((tool, re.compile(rf"(?:^|[.!?:] )({pattern})(?= |$)", re.IGNORECASE), letters))
+            begins, ends = (r"(?<!\S)", r"(?=[ ,.?!]|$)") if framed else (r"(?:^|[.!?:] )", r"(?= |$)")
+            out.append((tool, re.compile(rf"{begins}({pattern}){ends}", re.IGNORECASE), letters))
     return out
+
+
+def _phrasings_of(asks: list[dict[str, list[str]]]) -> Iterator[tuple[str, bool]]:
+    """Every phrasing, with whether it is a clause that stands within a sentence."""
+    for ask in asks:
+        yield from ((text, False) for text in ask["say"])
+        yield from ((text, True) for form in ("do", "know") for text in ask.get(form, ()))
 
 
 def _open(text: str) -> str:

@@ -12,6 +12,7 @@ from prove.verify.evidence import Bound, Evidence, run, scalars, stands_at, told
 from prove.verify.facts import covers, told
 from prove.verify.mentions import Words, asked, asked_back, misunderstood, offer_before
 from prove.verify.refusals import recoveries
+from prove.verify.replies import replies
 from prove.verify.words import choices_of, heard, verbatim, without
 
 _DISTRACTORS = range(3, 9)
@@ -217,6 +218,6 @@ def recovery(e: Evidence) -> Iterator[str]:
 
 ALL = (
     candidates, kind, replay, answers, provenance, secrets, origins, necessity, together, arguments, effects, alternatives, order, goal,
-    questions, refusal, ambiguity, recovery,
+    questions, refusal, ambiguity, recovery, replies,
 )  # fmt: skip
 NEED_A_RUN = ALL[3:]  # where the ground truth does not run, these have nothing to look at

@@ -118,8 +118,14 @@ def stands_at(value: Any, path: str) -> Any:
         elif step.isdigit():
             value = value[int(step)]
         else:
-            value = [item[step] for item in value]
+            value = [item[step] for item in _in_a_row(value)]
     return value
+
+
+def _in_a_row(items: list[Any]) -> Iterator[Any]:
+    """The items of a list, and those of the lists in it."""
+    for item in items:
+        yield from _in_a_row(item) if isinstance(item, list) else (item,)
 
 
 def untraced(e: Evidence, results: dict[str, Any], said: list[list[Said]]) -> Iterator[tuple[str, str, Any]]:

@@ -41,6 +41,7 @@ def card(splits: Mapping[str, Sequence[Conversation]], files: Sequence[Path], he
         *(_shares(title, facts[key]) for key, title in _TABLES.items() if facts[key]),
         _shares("Robustness knobs", {"distractors": facts["knobs"]["distractors"], "enums stripped": facts["knobs"]["stripped_enums"]}),
         _lengths(conversations),
+        _wording(facts["wording"]),
         _yield(facts["yield"], rejects),
         _plans(files),
         _USE,
@@ -117,6 +118,34 @@ def _lengths(conversations: Sequence[Conversation]) -> str:
 def _spread(values: Sequence[int]) -> tuple[str, ...]:
     cuts = quantiles(values, n=20, method="inclusive") if len(values) > 1 else [values[0]] * 19
     return tuple(f"{v:g}" for v in (cuts[0], cuts[9], cuts[18], max(values)))
+
+
+_WORDING = {
+    "queries": "queries",
+    "mean_words": "words a query, mean",
+    "p90_words": "words a query, 90 %",
+    "sentences": "sentences a query",
+    "distinct_2": "distinct pairs of words, first 5,000 words",
+    "distinct_3": "distinct triples of words, first 5,000 words",
+    "openings": "queries in the 20 commonest openings of three words",
+    "skeletons": "queries alike once values are masked, of 734",
+    "conditional": 'queries with "if"',
+    "superlative": "queries with a superlative",
+    "every": 'queries with "all the" or "every"',
+    "names": "queries that name a tool or a parameter",
+    "unsaid": "argument values, ids apart, not literally in the words",
+    "calls": "calls a conversation",
+    "calls_a_turn": "calls a turn with calls",
+    "toolsets": "conversations over two toolsets or more",
+    "candidates": "tools offered",
+}
+
+
+def _wording(measured: Mapping[str, Mapping[str, float]]) -> str:
+    """How the queries read, beside those of a benchmark, measured by the same code."""
+    figure = lambda v: f"{v:,.0f}" if v >= 100 else f"{v:.3g}"
+    cells = [(text, *(figure(row[name]) for row in measured.values())) for name, text in _WORDING.items()]
+    return "\n".join(["## Wording", "", *_table(("what", *measured), cells)])
 
 
 def _yield(share: float, rejects: Counter[str]) -> str:

@@ -24,6 +24,9 @@ from prove.synthesis.data.abstention import abstention
 from prove.synthesis.data.dedup import Seen
 from prove.synthesis.data.knobs import irrelevant, missing_function, narrow, with_distractors, with_stripped_enums
 from prove.synthesis.machine import Machine, Shape
+from prove.synthesis.planning.wishes import PERSONAS
+from prove.synthesis.replies import tell_truth
+from prove.synthesis.teachers.llm_goals import propose
 from prove.synthesis.teachers.llm_teacher import LLMTeacher, Noting, Unspoken
 
 #: Which worlds each split lives in: what is held out is held out by world, always.
@@ -94,16 +97,22 @@ def item(plan: Plan, i: int, teacher: LLMTeacher | None = None, outside: str = "
         speaker = Noting()
         about = focus if attempt < ATTEMPTS // 2 else None  # better about something else than not at all
         try:
-            record = Machine(server, seed, about, fate, rng, speaker, plan.shape).run(f"{server}-{seed}-{i:06}")
+            name = f"{server}-{seed}-{i:06}"
+            proposes = teacher is not None and Random(f"goals:{name}").random() < teacher.goals
+            if teacher and proposes:
+                record = propose(teacher.llm, server, seed, rng.choice(PERSONAS), rng, plan.shape.min_turns, name)
+            else:
+                record = Machine(server, seed, about, fate, rng, speaker, plan.shape).run(name)
             record = certify(record)
             single_out(record, home(record))
+            tell_truth(record, home(record))
             record = _of_kind(record, plan.kind(i), rng)
-            if teacher:
+            if teacher and not proposes:
                 record = teacher.reworded(record, speaker)
             return _perturbed(msgspec.structs.replace(record, split=plan.split), plan, rng), failed
         except Rejected as rejected:
             failed.append(rejected.reason)
-            if isinstance(rejected, Unspoken):
+            if isinstance(rejected, Unspoken) or (teacher and proposes):  # each further try would be paid for
                 break
     return None, failed
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from prove.records import Attempt, Conversation, Level, Turn
 from prove.synthesis.data.dataset import Plan
+from prove.synthesis.language.wording import rows
 from prove.synthesis.machine import Shape
 
 
@@ -23,7 +24,8 @@ def queries(conversation: Conversation) -> list[Level]:
 
 
 def report(conversations: Sequence[Conversation], rejects: Counter[str]) -> dict[str, Any]:
-    """Counts, shares, lengths and yield. Shares are of conversations; those of levels and recoveries are of queries."""
+    """Counts, shares, lengths, wording (beside that of BFCL Multi-Turn) and yield. Shares are of conversations; those of levels and
+    recoveries are of queries."""
     n = len(conversations)
     live = [c for c in conversations if c.calls]
     levels = Counter(level for c in live for level in queries(c))
@@ -45,6 +47,7 @@ def report(conversations: Sequence[Conversation], rejects: Counter[str]) -> dict
         "necessity": _shares(Counter(v for c in live if c.certificate for v in c.certificate.necessity.values())),
         "implicit_orders": sum(len(c.certificate.implicit) for c in live if c.certificate),
         "mean_query_words": fmean(len(t.user.split()) for c in conversations for t in c.turns),
+        "wording": rows(conversations),
         "rejected": dict(sorted(rejects.items())),
         "yield": n / (n + sum(rejects.values())),
     }

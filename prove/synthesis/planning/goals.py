@@ -10,8 +10,9 @@ from prove.records import Answer, Level, leaves
 from prove.servers.errors import Code
 from prove.servers.session import Result, Session
 from prove.servers.tools import Tool
-from prove.synthesis.language.phrases import Ask, Phrasebook, Template, value_at
+from prove.synthesis.language.phrases import Ask, Phrasebook, value_at
 from prove.synthesis.language.saying import say
+from prove.synthesis.language.zones import zone_of
 from prove.synthesis.planning.memory import Goal, Memory
 from prove.synthesis.planning.planner import Draft, Unplannable, name_record, resolve
 from prove.synthesis.planning.values import NoValue, draw, name_of
@@ -133,7 +134,8 @@ class Seeker:
 
     def wish(self, draft: Draft, ask: Ask, level: Level, later: bool) -> Wish:
         """Choose a phrasing, arguments, and the words for them; records that need a name get it from `_named`."""
-        tool, template = type(draft.live).tools[ask.tool], self._template(ask, level)
+        tool = type(draft.live).tools[ask.tool]
+        template = ask.say[0] if self.terse else ask.phrasing(level, self.persona.register, self.rng)
         required = {p.name for p in tool.parameters if p.required}
         droppable = [s for s in template.slots(droppable=True) if s in required]
         held_back = tuple(droppable if level == "minimal" else self.rng.sample(droppable, 1) if level == "missing_required" else ())
@@ -143,7 +145,8 @@ class Seeker:
         spoken: dict[str, str] = {}
         for parameter in (p for p in tool.parameters if p.name in chosen):
             again = later and parameter.name not in held_back  # "which one do you mean?" is not answered by "that one"
-            arguments[parameter.name], words = self._argument(draft, tool, parameter, again, arguments)
+            unit = template.spec(parameter.name)
+            arguments[parameter.name], words = self._argument(draft, tool, parameter, again, arguments, unit)
             if words is not None:
                 spoken[parameter.name] = words
         return Wish(ask, template, arguments, spoken, held_back)
@@ -159,19 +162,13 @@ class Seeker:
                 spoken[parameter.name] = named.text
         return msgspec.structs.replace(wish, spoken=spoken)
 
-    def _template(self, ask: Ask, level: Level) -> Template:
-        """A phrasing in the persona's register (mostly) that can leave out what the level leaves out."""
-        options = ask.at(level)
-        mine = [t for t in options if t in ask.say[0 if self.terse else self.persona.register :: 4]]
-        return self.rng.choice(mine if mine and (self.terse or self.rng.random() < 0.7) else options)
-
-    def _argument(self, draft: Draft, tool: Tool, parameter: Any, later: bool, so_far: dict[str, Any]) -> tuple[Any, str | None]:
+    def _argument(self, draft: Draft, tool: Tool, parameter: Any, later: bool, so_far: dict[str, Any], unit: str) -> tuple[Any, str | None]:
         """A value for one argument and the words for it; None for a record to be named."""
         id_type, rng = parameter.id_type, self.rng
         if id_type is None:
             value = draw(draft.live, tool, parameter, rng, self.book.values, so_far)
             words = self.book.words_for(name_of(type(draft.live), parameter.hint), parameter.name)
-            return value, say(parameter.hint, value, draft.live.today, rng, words)
+            return value, say(parameter.hint, value, draft.live.today, rng, words, unit, zone_of(draft.live, so_far))
         recent = self.memory.still_there(draft, id_type)
         again = self.book.mentions[id_type.__name__].again
         alone = id_type not in {p.id_type for p in tool.parameters if p.name in so_far}  # else "that one" would be the other

@@ -140,7 +140,7 @@ def _fill_mention(draft: Draft, template: Template, record: Any, hints: dict[str
             value, hint = value.date(), type(value.date())
         words = draft.book.words_for(name_of(type(draft.live), hint), slot)
         # in front of a noun an amount is "the $25 charge", never "the 25 dollars charge"
-        return say(hint, value, draft.live.today, None if is_money(hint) else rng, words)
+        return say(hint, abs(value), draft.live.today, None) if is_money(hint) else say(hint, value, draft.live.today, rng, words)
 
     return msgspec.structs.replace(named, text=template.fill(word))
 

@@ -4,30 +4,10 @@ from typing import Any
 
 import msgspec
 
+from prove.synthesis.language.composing import PERSONAS, Persona
 from prove.synthesis.language.phrases import Ask, Template
 
-
-class Persona(msgspec.Struct, frozen=True):
-    """Who asks: a few words, and the register in which they speak (terse, polite, chatty, indirect)."""
-
-    description: str
-    register: int
-
-
-PERSONAS = (
-    Persona("a nurse between two shifts", 0),
-    Persona("a founder who types with one thumb", 0),
-    Persona("a courier on the road", 0),
-    Persona("a retired teacher", 1),
-    Persona("an executive assistant", 1),
-    Persona("a librarian", 1),
-    Persona("a student with a lot on their mind", 2),
-    Persona("a new parent", 2),
-    Persona("a friendly shop owner", 2),
-    Persona("a novelist", 3),
-    Persona("a careful accountant", 3),
-    Persona("somebody new to the city", 3),
-)
+__all__ = ["PERSONAS", "Persona", "Wish"]
 
 
 class Wish(msgspec.Struct, frozen=True):

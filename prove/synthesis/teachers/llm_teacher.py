@@ -1,12 +1,13 @@
 """The LLM teacher (arXiv:2606.03892, section 3.3): a language model finds the words for a conversation that is planned.
 
-The plan, the calls and their results are those of the scripted conversation, turn by turn; the model says anew what the user
-and the assistant say in it. What it writes is held to the same certification, and asked for again, with the reason, where it
-does not hold.
+The plan, the calls and their results are those of the scripted conversation, turn by turn; the model sees them, and says anew what
+the user and the assistant say. What it writes is held to the same certification, and asked for again, with the reason, where it
+does not hold. Where it proposes the goals too, see `prove.synthesis.teachers.llm_goals`.
 """
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import zip_longest
 from random import Random
 from typing import Any
@@ -17,20 +18,24 @@ from prove.records import Conversation, Turn
 from prove.run import RunError
 from prove.servers.catalog import load
 from prove.servers.server import Server
-from prove.synthesis.certify import Rejected, certify, provenance, replay_results
+from prove.synthesis.certify import Rejected, certify, home, provenance, replay_results
 from prove.synthesis.language.saying import NUMBERS
 from prove.synthesis.language.wording import telling_names
 from prove.synthesis.planning.wishes import Persona, Wish
+from prove.synthesis.replies import tell_truth
 from prove.synthesis.teachers.llm import LLM
 from prove.synthesis.teachers.scripted import Scripted
 
 ASKS = 3  # times that one turn is asked for before its conversation is given up
 HOPELESS = 20  # conversations in a row that were given up: then the model will not do
+SHOWN = 700  # characters of each result that the model sees
+LETTERS_A_TOKEN = 4.0  # of English, about: for an estimate before anything is paid for
 
 _SYSTEM = """You write realistic conversations between a person and an assistant that acts for that person in {server} software.
 You get one turn as a draft: what the person says, and what the assistant answers once it has acted. Say the same in natural,
 varied words of your own, as this person would.
 - Keep every fact: each name, amount, number, date and time of the draft, the way it is written there.
+- Where results are shown, the assistant's answer rests on them and says nothing else.
 - Add no fact, no name and no number. What the draft leaves open stays open.
 - The phrases that are listed must appear word for word in what the person says.
 - The person knows nothing of software: no function names, no parameter names, no identifiers that the draft does not have.
@@ -53,6 +58,7 @@ class Noting(Scripted):
     """Speaks as `Scripted` does, and remembers the phrases that name records, texts and days."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.said: dict[str, list[str]] = {}  # a text -> the phrases in it
 
     def request(self, wishes: list[Wish], persona: Persona, rng: Random, later: bool = False) -> str:
@@ -72,17 +78,51 @@ class Noting(Scripted):
         return list(dict.fromkeys(p for text, phrases in self.said.items() if text in turn.user for p in phrases))
 
 
-class LLMTeacher:
-    """`reworded(record, noting)` is a certified record in the model's words. Raises `Unspoken`, or `RunError` without an endpoint."""
+class Estimate(msgspec.Struct, frozen=True):
+    """What a run will ask for, about, judged by a few conversations: answers, tokens in and out, and what they cost at the prices."""
 
-    def __init__(self, llm: LLM) -> None:
-        self.llm = llm
+    answers: int
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+
+    def __str__(self) -> str:
+        cost = "" if self.cost is None else f", cost {self.cost:.2f}"
+        return f"about {self.answers:,} answers, {self.tokens_in:,} tokens in, {self.tokens_out:,} out{cost}"
+
+
+class LLMTeacher:
+    """`reworded(record, noting)` is a certified record in the model's words. Raises `Unspoken`, or `RunError` without an endpoint.
+
+    Of a share `goals` of the conversations it proposes what is wanted, too.
+    """
+
+    def __init__(self, llm: LLM, goals: float = 0.0) -> None:
+        self.llm, self.goals = llm, goals
         self.given_up: Counter[str] = Counter()  # since the last success, by reason
 
     @property
     def settings(self) -> dict[str, Any]:
         """What the words depend on, beside the plan."""
-        return {"model": self.llm.model, "sampling": self.llm.sampling, "asks": ASKS, "prompt": _SYSTEM}
+        more = {"goals": self.goals} if self.goals else {}
+        return {"model": self.llm.model, "sampling": self.llm.sampling, "asks": ASKS, "prompt": _SYSTEM} | more
+
+    def estimate(self, records: Sequence[Conversation], n: int) -> Estimate:
+        """What wording `n` conversations like these will take, if every answer holds at once. Raises LookupError for no record."""
+        if not records:
+            raise LookupError("there is no conversation to judge the cost by")
+        letters_in = letters_out = turns = 0
+        for record in records:
+            results = replay_results(record)
+            for i, turn in enumerate(record.turns):
+                letters_in += sum(len(m["content"]) for m in _prompt(record, record.turns[:i], turn, [], results))
+                letters_out += len(turn.user) + len(turn.reply) + 30
+                turns += 1
+        scale = n / len(records)
+        tokens_in, tokens_out = (round(scale * letters / LETTERS_A_TOKEN) for letters in (letters_in, letters_out))
+        prices = self.llm.usage.prices
+        cost = (tokens_in * prices[0] + tokens_out * prices[1]) / 1e6 if prices else None
+        return Estimate(round(scale * turns), tokens_in, tokens_out, cost)
 
     def reworded(self, record: Conversation, noting: Noting) -> Conversation:
         """The record with every turn said anew, certified again; `noting` is the teacher whose words it has now."""
@@ -94,6 +134,7 @@ class LLMTeacher:
                 held_back = noting.phrases(following) if asks else []
                 turns.append(self._turn(record, turns, planned, noting.phrases(planned), held_back, results))
             record = certify(msgspec.structs.replace(record, turns=turns, source=self.llm.model))
+            tell_truth(record, home(record))
         except Rejected as rejected:
             self._give_up(rejected.reason)
             raise Unspoken(f"teacher: {rejected.reason}", str(rejected)) from None
@@ -110,7 +151,7 @@ class LLMTeacher:
         self, record: Conversation, before: list[Turn], planned: Turn, phrases: list[str], held_back: list[str], results: dict[str, Any]
     ) -> Turn:
         """One turn in the model's words. Raises `Rejected` with the last fault if none of them hold."""
-        messages = _prompt(record, before, planned, phrases)
+        messages = _prompt(record, before, planned, phrases, results)
         for asked in range(ASKS):
             text = self.llm.ask(messages)
             try:
@@ -127,16 +168,22 @@ class LLMTeacher:
         raise AssertionError("unreachable: the last fault is raised")
 
 
-def _prompt(record: Conversation, before: list[Turn], planned: Turn, phrases: list[str]) -> list[dict[str, str]]:
+def _prompt(record: Conversation, before: list[Turn], planned: Turn, phrases: list[str], results: dict[str, Any]) -> list[dict[str, str]]:
     so_far = [line for t in before for line in (f"Person: {t.user}", f"Assistant: {t.reply}")]
+    found = [f"- {c.name}: {_cut(msgspec.json.encode(results[c.id]).decode())}" for c in planned.calls if c.id in results]
     parts = [
         f"The person is {record.persona}. Today is {record.today}.",
         "So far:\n" + "\n".join(so_far) if so_far else "The conversation begins.",
+        "What the assistant finds out in this turn:\n" + "\n".join(found) if found else "",
         f"Draft of the next turn:\nPerson: {planned.user}\nAssistant: {planned.reply}",
         "Phrases to keep word for word:\n" + "\n".join(f"- {p}" for p in phrases) if phrases else "",
     ]
     system = _SYSTEM.format(server=record.server.replace("_", " "))
     return [{"role": "system", "content": system}, {"role": "user", "content": "\n\n".join(p for p in parts if p)}]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]} ... ({len(text)} characters in all)"
 
 
 def _parsed(text: str) -> Written:

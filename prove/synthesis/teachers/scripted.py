@@ -4,31 +4,18 @@ A teacher puts into words; it decides nothing about the calls. `Scripted` speaks
 """
 
 import re
-from collections import Counter
-from itertools import groupby
 from random import Random
 from typing import Any, Protocol
 
 from prove.servers.tools import Tool
-from prove.synthesis.language.phrases import Phrasebook, Template, paths_of, polished, value_at
-from prove.synthesis.language.saying import say
+from prove.synthesis.language.composing import Composer, forms, question
+from prove.synthesis.language.phrases import Phrasebook, paths_of, polished
+from prove.synthesis.language.telling import tell, told
+from prove.synthesis.language.zones import zone_of
 from prove.synthesis.planning.values import name_of
 from prove.synthesis.planning.wishes import Persona, Wish
 
-_WHICH = (  # of things that are there
-    "Sure. Which {what} do you mean?",
-    "Happy to. Which {what}?",
-    "I can do that, but I need to know which {what} you mean.",
-)
-_WHAT = (  # of texts, days and amounts
-    "Happy to. Could you tell me the {what}?",
-    "I can do that, but I still need the {what}.",
-    "What should the {what} be?",
-)
-_SUPPLIES = ("{it}.", "Oh, sorry: {it}.", "Right, {it}.", "I meant {it}.", "That would be {it}.")
 _GREETING = re.compile(r"^(?:Hi|Hey|Hello|So|Good (?:morning|afternoon|evening))(?:[!,]| there[!,]) ")  # said once, at the start
-_LISTED = 12  # items of a list that a reply goes through
-_JOINTS = ("And then: ", "After that, one more thing. ", "Also: ", "Once that's done: ")
 
 
 class Teacher(Protocol):
@@ -46,60 +33,58 @@ class Teacher(Protocol):
 
 
 class Scripted:
-    """Speaks from the domain's phrasebook; the same words for the same chance."""
+    """Speaks in one conversation, from the domain's phrasebook; the same words for the same chance."""
 
     name = "scripted"
 
+    def __init__(self) -> None:
+        self._composer = Composer()
+
     def request(self, wishes: list[Wish], persona: Persona, rng: Random, later: bool = False) -> str:
-        first, *others = (_sentence(w) for w in wishes)
-        said = _GREETING.sub("", first) if later else first
-        return polished(said + "".join(f" {rng.choice(_JOINTS)}{_GREETING.sub('', s)}" for s in others))
+        first, *others = wishes
+        asked = self._sentence(first, persona, rng)
+        if later:
+            asked = _GREETING.sub("", asked)
+        for wish in others:
+            asked += f" {self._composer.then(_GREETING.sub('', self._sentence(wish, persona, rng)), rng)}"
+        story = first.template.form == "story" or bool(others)
+        return polished(self._composer.around(asked, () if story else first.ask.why, first.ask.around, persona, rng, later))
 
     def question(self, wish: Wish, rng: Random) -> str:
-        questions = _WHICH if all(p.endswith("_id") for p in wish.held_back) else _WHAT
-        return rng.choice(questions).format(what=" and the ".join(label(p) for p in wish.held_back))
+        return question([self._questions(wish, p) for p in wish.held_back], rng)
 
     def supply(self, wish: Wish, persona: Persona, rng: Random) -> str:
-        it = ", ".join(wish.spoken[p] for p in wish.held_back)
-        said = polished(rng.choice(_SUPPLIES[: 1 if persona.register == 0 else None]).format(it=it))
-        verbatim = wish.spoken[wish.held_back[0]] == wish.arguments[wish.held_back[0]]  # then a capital would be another text
-        return it[0] + said[1:] if verbatim and said[1:].startswith(it[1:]) else said
+        it = ", ".join(_quoted(wish, p) for p in wish.held_back)
+        return polished(self._composer.answer(it, wish.ask.around, persona, rng))
 
     def reply(self, wish: Wish, tool: Tool, result: Any, book: Phrasebook, server: Any) -> str:
-        hints = paths_of(tool.returns)
+        hints, zone = paths_of(tool.returns), zone_of(server, wish.arguments)
 
-        def word(path: str, spec: str) -> str:
-            value, hint = value_at(result, path), hints[re.sub(r"\.\d+\b", "", path)]
+        def one(path: str, value: Any, spec: str) -> str:
+            hint = hints[re.sub(r"\.\d+\b", "", path)]
             words = book.words_for(name_of(type(server), hint), path.rsplit(".", 1)[-1])
-            values = value if isinstance(value, list) else [value]
-            said = [say(hint, v, server.today, None, words) for v in values[:_LISTED]]
-            return ", ".join(f"{text} ({n} times)" if n > 1 else text for text, n in _runs(said)) or "nothing"
+            return tell(hint, value, server.today, words, spec, zone)
 
-        return polished(_item_by_item(wish.ask.reply, result).fill(word))
+        return polished(told(wish.ask.reply, result, one))
 
+    def _sentence(self, wish: Wish, persona: Persona, rng: Random) -> str:
+        said = wish.arguments.keys() - set(wish.held_back)
+        text = wish.template.fill(lambda slot, _: wish.spoken[slot], lambda slot: slot in said)
+        return self._composer.framed(text, wish.template.form, persona, rng)
 
-def _runs(texts: list[str]) -> list[tuple[str, int]]:
-    """Equal neighbours once, with how many they are."""
-    return [(text, len(list(same))) for text, same in groupby(texts)]
-
-
-def _item_by_item(reply: Template, result: Any) -> Template:
-    """A reply that says several things of each item of a list in one sentence, with that part once an item: "A at 1; B at 2"."""
-    text = "".join(part for part, _ in reply.parts)
-    slots = list(re.finditer(r"\{(\w+)\.[^}]*\}", text))
-    lists = (name for name, n in Counter(m[1] for m in slots).items() if n > 1 and isinstance(result.get(name), list) and result[name])
-    name = next(lists, "")
-    mine = [m for m in slots if m[1] == name]
-    each = text[mine[0].start() : mine[-1].end()] if mine else ""
-    if not each or re.search(r"[.!?] ", each):
-        return reply
-    items = [each.replace(f"{{{name}.", f"{{{name}.{i}.") for i in range(min(len(result[name]), _LISTED))]
-    return Template.parse(text[: mine[0].start()] + "; ".join(items) + text[mine[-1].end() :])
+    def _questions(self, wish: Wish, parameter: str) -> tuple[str, ...] | list[str]:
+        """Ways of asking for an argument: the domain's, or general ones with the argument's name."""
+        if own := wish.ask.questions.get(parameter):
+            return own
+        return [form.format(what=label(parameter)) for form in forms("ask_which" if parameter.endswith("_id") else "ask_what")]
 
 
-def _sentence(wish: Wish) -> str:
-    said = wish.arguments.keys() - set(wish.held_back)
-    return wish.template.fill(lambda slot, _: wish.spoken[slot], lambda slot: slot in said)
+def _quoted(wish: Wish, parameter: str) -> str:
+    """The words for an argument: in quotes where they are a text of several words, or in small letters, which a sentence would begin
+    with a capital."""
+    words = wish.spoken[parameter]
+    free = words == wish.arguments[parameter] and parameter in wish.ask.texts and not re.search(r"[\d@/\"]|\w[._]\w", words)
+    return f'"{words}"' if free and (" " in words or words[:1].islower()) else words
 
 
 def label(parameter: str) -> str:
