@@ -77,10 +77,12 @@ class Endpoint:
             return list(pool.map(self._ask, episodes))
 
     def __call__(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> dict[str, Any]:
-        """The assistant's message after these, with what it cost under `usage`. A model that cannot read so much says nothing.
+        """The assistant's message after these, such that it can be sent back, with what it cost under `usage`. A model that cannot
+        read so much says nothing. Raises `RunError` where the endpoint gives no answer."""
+        return _sendable(self._answer(messages, tools))
 
-        Raises `RunError` where the endpoint gives no answer.
-        """
+    def _answer(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> dict[str, Any]:
+        """The same, to the letter: with what cannot be sent back."""
         retries: list[int] = []
         request = {"model": self.model, "messages": messages, **({"tools": tools} if tools else {}), **self.sampling}
         try:
@@ -92,7 +94,7 @@ class Endpoint:
         return message
 
     def _ask(self, episode: Episode) -> Reply:
-        message = self([with_text_arguments(m) for m in episode.messages], episode.tools)
+        message = self._answer([with_text_arguments(m) for m in episode.messages], episode.tools)
         functions = (call["function"] for call in message.get("tool_calls", ()))
         return Reply(message["content"], [ToolCall(f["name"], parse_arguments(f["arguments"])) for f in functions])
 
@@ -100,19 +102,29 @@ class Endpoint:
 def _message(answer: Any) -> dict[str, Any]:
     """The message of a chat completion, as plain data."""
     said, usage = answer.choices[0].message, answer.usage
-    message: dict[str, Any] = {"role": "assistant", "content": _whole(said.content or "")}
+    message: dict[str, Any] = {"role": "assistant", "content": _text(said.content or "")}
     calls = [(call.id, call.function) for call in said.tool_calls or () if call.type == "function"]
     if calls:
         message["tool_calls"] = [
-            {"id": name, "type": "function", "function": {"name": _whole(f.name), "arguments": _whole(f.arguments)}} for name, f in calls
+            {"id": name, "type": "function", "function": {"name": _text(f.name), "arguments": _text(f.arguments)}} for name, f in calls
         ]
     cost = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens} if usage else {}
     return {**message, "usage": cost}
 
 
-def _whole(text: str) -> str:
-    """Text that can be sent back: without half surrogates. Raises AttributeError for what is no text."""
-    return text.encode(errors="replace").decode()
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _sendable(value: Any) -> Any:
+    """A message that can be sent back: half surrogates replaced."""
+    if isinstance(value, dict):
+        return {k: _sendable(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_sendable(v) for v in value]
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
 def parse_arguments(text: str) -> Any:

@@ -279,6 +279,7 @@ def gorilla(tmp_path, monkeypatch):
         (data / name).parent.mkdir(parents=True, exist_ok=True)
         (data / name).write_text("\n".join(map(json.dumps, records)))
     (tmp_path / "bfcl_eval" / "__init__.py").write_text("raise ImportError('only its data is read')")
+    monkeypatch.delitem(sys.modules, "bfcl_eval", raising=False)  # the real one may have been imported
     monkeypatch.syspath_prepend(tmp_path)
     bfcl._lines.cache_clear()
     bfcl._entries.cache_clear()

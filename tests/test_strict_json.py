@@ -111,9 +111,9 @@ def test_through_an_endpoint_too_and_what_is_sent_back_to_it_is_json():
                 if len(self.sent) == 1
                 else {"name": "list_accounts", "arguments": '{"kind":"\\ud83d"}'}
             )
-            call = type("Call", (), {"type": "function", "function": type("Function", (), said)})
+            call = type("Call", (), {"id": "c1", "type": "function", "function": type("Function", (), said)})
             message = type("Message", (), {"content": "\udc00", "tool_calls": [call]})
-            return type("Answer", (), {"choices": [type("Choice", (), {"message": message})]})
+            return type("Answer", (), {"choices": [type("Choice", (), {"message": message})], "usage": None})
 
     endpoint = Endpoint("model", "http://127.0.0.1:9", concurrency=1)
     endpoint.client = Answers()
