@@ -33,6 +33,8 @@ class Oracle:
 
 def mistaken(episode: Episode, reply: Reply) -> bool:
     """Whether a reply is a mistake that the record's conversation then corrects: to be seen in training, and not to be learnt."""
+    if episode.done:
+        return False
     corrected = [(a.name, a.arguments) for a in current_turn(episode).attempts if a.recovery == "corrected"]
     return any((call.name, call.arguments) in corrected for call in reply.calls)
 

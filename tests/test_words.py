@@ -157,7 +157,8 @@ def test_a_false_word_in_a_reply_is_found_by_both(conversations, name):
     found = 0
     for record in conversations:
         for i, turn in enumerate(record.turns):
-            if not turn.calls or turn.attempts or not (m := re.search(pattern, turn.reply)):
+            both_signs = name == "another sign" and any(c.name.startswith("transfer") for c in turn.calls)  # sent here, received there
+            if both_signs or not turn.calls or turn.attempts or not (m := re.search(pattern, turn.reply)):
                 continue
             reply = turn.reply[: m.start()] + wrong(m) + turn.reply[m.end() :]
             turns = [*record.turns[:i], edit(turn, reply=reply), *record.turns[i + 1 :]]
