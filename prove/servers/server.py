@@ -112,10 +112,10 @@ class Server:
         for at, home in self.references[tool.name]:
             named = values[at]
             if type(named) is str:
-                self.state[home].get(named)
+                getattr(self, home).get(named)
             elif named is not None:
                 for key in named:
-                    self.state[home].get(key)
+                    getattr(self, home).get(key)
 
     def due(self) -> datetime | None:
         """The next moment at which something happens by itself, or None. The clock will stop there and call `elapse`."""

@@ -106,7 +106,7 @@ class Table(Generic[R]):
 
     def get(self, key: str) -> R:
         """The record with that key. Raises `ToolError("not_found")`."""
-        record = self.find(key)
+        record = self._delta[key] if key in self._delta else self.base.records.get(key)  # as `find` has it, without the call
         if record is None:
             raise ToolError("not_found", f"there is no {self.spec.noun} {key!r}")
         return record

@@ -43,7 +43,8 @@ class Maps(Server):
         """Find the coordinates of an address and the nearest place; without a town, wherever on the island there is such a street."""
         number, street, town = parts_of(address)
         named = [r for r in self._addressed() if plain(r.name) == street]
-        require(named, "not_found", f"there is no street {street!r} on the island{did_you_mean(street, self._street_names())}")
+        if not named:
+            raise ToolError("not_found", f"there is no street {street!r} on the island{did_you_mean(street, self._street_names())}")
         here = [r for r in named if town in ("", plain(r.town))]
         elsewhere = ", ".join(dict.fromkeys(r.town for r in named))
         require(here, "not_found", f"{named[0].name} is not in {town!r} but in {elsewhere}: name one of these, or no town")
