@@ -13,6 +13,7 @@ from prove.servers.errors import did_you_mean
 from prove.synthesis.data.dataset import PAPER_MIX, UNSEEN, Plan
 from prove.synthesis.machine import Shape
 from prove.training.grpo import GRPO
+from prove.training.models import MODELS
 from prove.training.sft import SFT
 
 
@@ -23,11 +24,18 @@ class Profile(msgspec.Struct, frozen=True):
     model: str  # the default; any entry, hub id or folder works
     train: Plan
     heldout: Plan
-    warm: SFT | None  # the supervised start; None: straight to GRPO, as in the paper
-    grpo: GRPO
-    reply_tokens: int  # at most so many tokens in one reply of an evaluation
+    sft: SFT | None  # the supervised start; None: straight to GRPO, as in the paper
+    grpo: GRPO | None  # None: supervised training alone
+    prompt_tokens: int  # an evaluation's longest prompt; what follows it; and of that, the longest reply
     episode_tokens: int
-    batch: int  # episodes evaluated side by side
+    reply_tokens: int
+    batch: int  # episodes evaluated side by side, if memory has room for them
+    variant: str = "paper"  # what is otherwise than the paper has it: the reward, the method, a learning rate, an adapter
+
+    @property
+    def lora_rank(self) -> int:
+        """0 where all weights are trained."""
+        return min(part.lora_rank for part in (self.sft, self.grpo) if part)
 
 
 _SHORT = Shape(
@@ -48,7 +56,7 @@ PROFILES = {
             model="smollm2-135m",
             train=msgspec.structs.replace(_LITTLE, n=24),
             heldout=msgspec.structs.replace(_LITTLE, n=6, split="heldout"),
-            warm=SFT(steps=1, batch=2, learning_rate=5e-5, row_tokens=900, save_every=1),
+            sft=SFT(steps=1, batch=2, learning_rate=5e-5, row_tokens=900, save_every=1),
             grpo=GRPO(
                 learning_rate=2e-5,
                 lora_rank=16,
@@ -60,11 +68,11 @@ PROFILES = {
                 episode_tokens=300,
                 prompt_tokens=480,
                 rows=2,
-                share_prompts=True,
                 save_every=1,
             ),
-            reply_tokens=32,
+            prompt_tokens=480,
             episode_tokens=300,
+            reply_tokens=32,
             batch=6,
         ),
         Profile(
@@ -72,7 +80,7 @@ PROFILES = {
             model="smollm2-135m",
             train=_LITTLE,
             heldout=msgspec.structs.replace(_LITTLE, n=200, split="heldout"),
-            warm=SFT(steps=40, batch=4, learning_rate=5e-5, row_tokens=700, save_every=10),
+            sft=SFT(steps=40, batch=4, learning_rate=5e-5, row_tokens=700, save_every=10),
             grpo=GRPO(
                 learning_rate=2e-4,
                 decay=True,  # so few prompts a step teach with much noise: the last steps are small
@@ -86,11 +94,11 @@ PROFILES = {
                 episode_tokens=400,
                 prompt_tokens=430,
                 rows=8,  # a group: the activations of one tree at a time
-                share_prompts=True,
                 save_every=4,
             ),
-            reply_tokens=64,
+            prompt_tokens=430,
             episode_tokens=400,
+            reply_tokens=64,
             batch=25,
         ),
         *(
@@ -99,10 +107,11 @@ PROFILES = {
                 model="qwen3-4b",
                 train=msgspec.structs.replace(_PAPER, servers=servers),
                 heldout=msgspec.structs.replace(_PAPER, n=1000, split="heldout"),
-                warm=None,
-                grpo=GRPO(learning_rate=0.0, vllm=True),
-                reply_tokens=1024,
+                sft=None,
+                grpo=GRPO(learning_rate=0.0, rows=2, vllm=True),
+                prompt_tokens=12_384,
                 episode_tokens=16_384,
+                reply_tokens=1024,
                 batch=64,
             )
             for name, servers in (("paper", ()), ("transfer", _SEEN))
@@ -111,11 +120,49 @@ PROFILES = {
 }
 
 
-def find(name: str, reward: str = "paper") -> Profile:
-    """A profile by name, its GRPO trained on one of the reward's presets (`prove.rewards.PRESETS`). Raises LookupError for an
-    unknown profile or preset, naming those there are."""
-    for what, given, known in (("profile", name, PROFILES), ("reward", reward, PRESETS)):
+METHODS = ("grpo", "sft")
+ENGINES = ("vllm", "transformers")
+
+
+def find(
+    name: str,
+    reward: str = "paper",
+    model: str = "",
+    method: str = "grpo",
+    learning_rate: float = 0.0,
+    lora: int = -1,
+    engine: str = "",
+) -> Profile:
+    """A profile by name, or the model's own for none (`paper` for the paper's four), and what of it is to be otherwise: GRPO's
+    `reward`, one of `prove.rewards.PRESETS`; `method` "sft" for three epochs of supervised training instead of GRPO; a
+    `learning_rate`; `lora`, the rank of an adapter (0: all weights are trained); `engine`, who samples while training.
+
+    The learning rate of a profile that leaves it open is the model's. Raises LookupError for an unknown word, naming those there are.
+    """
+    size = name or (MODELS[model].profile if model in MODELS else "paper" if model else "small")
+    asked = (("profile", size, PROFILES), ("reward", reward, PRESETS), ("method", method, METHODS), ("engine", engine or "vllm", ENGINES))
+    for what, given, known in asked:
         if given not in known:
             raise LookupError(f"there is no {what} {given!r}{did_you_mean(given, known)}; there are: {', '.join(known)}")
-    profile = PROFILES[name]
-    return msgspec.structs.replace(profile, grpo=msgspec.structs.replace(profile.grpo, weights=PRESETS[reward]))
+    profile = PROFILES[size]
+    model = model or profile.model
+    assert profile.grpo
+    rate = learning_rate or profile.grpo.learning_rate or (MODELS[model].learning_rate if model in MODELS else 1e-6)
+    grpo = msgspec.structs.replace(profile.grpo, weights=PRESETS[reward], learning_rate=rate)
+    if engine:
+        grpo = msgspec.structs.replace(grpo, vllm=engine == "vllm")
+    sft = profile.sft
+    if method == "sft":
+        most = profile.prompt_tokens + profile.episode_tokens
+        sft = SFT(steps=-(-3 * profile.train.n // 16), batch=16, learning_rate=learning_rate or 1e-5, row_tokens=most)
+    otherwise = [reward] * (reward != "paper") + ["sft"] * (method == "sft")
+    otherwise += [f"{learning_rate:g}"] * bool(learning_rate) + [f"lora{lora}"] * (lora >= 0)
+    variant = "_".join(otherwise) or "paper"
+    found = msgspec.structs.replace(profile, model=model, sft=sft, grpo=None if method == "sft" else grpo, variant=variant)
+    return found if lora < 0 else with_lora(found, lora)
+
+
+def with_lora(profile: Profile, rank: int) -> Profile:
+    """The profile with adapters of a rank, in all that it trains; 0 for all weights."""
+    parts = {"sft": profile.sft, "grpo": profile.grpo}
+    return msgspec.structs.replace(profile, **{n: p and msgspec.structs.replace(p, lora_rank=rank) for n, p in parts.items()})

@@ -5,12 +5,15 @@ code's git state) and append-only JSON lines. The same parameters open the same 
 stopped, also after a kill.
 """
 
+import fcntl
 import hashlib
 import json
 import os
 import platform
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -86,6 +89,21 @@ class Run:
         if not path.exists():
             return []
         return [msgspec.json.decode(line) for line in path.read_bytes().split(b"\n")[:-1]]
+
+
+@contextmanager
+def locked(path: Path, wait: bool = True) -> Iterator[int]:
+    """Hold a lock file: yields its descriptor, which a child may inherit and then holds too; it is free when nobody is left.
+
+    `wait` for whoever holds it. Raises BlockingIOError for a lock that is held, otherwise.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def unwritable(path: Path, error: OSError) -> RunError:

@@ -70,10 +70,10 @@ def caption(section: dict[str, Any]) -> str:
     return f"{section['model']}, profile {section['profile']}{trained}, seed {section['seed']}, n = {section['n']} held-out conversations"
 
 
-def section_of(what: str, reward: str) -> str:
+def section_of(what: str, variant: str) -> str:
     """Where `numbers.json` keeps a run's numbers: `heldout`, or `heldout_strict` where GRPO was trained on another reward than the
-    paper's."""
-    return what if reward == "paper" else f"{what}_{reward}"
+    paper's, or otherwise otherwise (`prove.profiles.Profile.variant`)."""
+    return what if variant == "paper" else f"{what}_{variant}"
 
 
 def _runs(numbers: dict[str, Any], what: str) -> dict[str, Any]:

@@ -1,30 +1,68 @@
 """Training, evaluation, and what they leave in `results/`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from prove.cli.app import Seed, app, fail
 
-Profile = Annotated[str, typer.Option(help="smoke, small, paper or transfer: how big everything is.")]
+Profile = Annotated[str, typer.Option(help="smoke, small, paper or transfer: how big everything is; the model's own by default.")]
 Reward = Annotated[str, typer.Option(help="What GRPO is trained on: paper, strict, or one of the paper's ablations.")]
 Model = Annotated[str, typer.Option(help="A model's name, a hub id or a local folder; the profile's own by default.")]
+Method = Annotated[str, typer.Option(help="grpo, or sft: three epochs of supervised training instead.")]
+Rate = Annotated[float, typer.Option(min=0.0, help="The learning rate; 0 for the model's own.")]
+Lora = Annotated[int, typer.Option(min=-1, help="The rank of an adapter to train; 0 for all weights, -1 for the profile's own.")]
+Sampler = Annotated[str, typer.Option(help="Who samples while training: vllm or transformers; the profile's own by default.")]
+Conversations = Annotated[str, typer.Option(help="A file of `prove synthesize` to train on, instead of the profile's conversations.")]
 
 
-@app.command(epilog="Example: `prove train --profile smoke`")
-def train(profile: Profile = "small", model: Model = "", reward: Reward = "paper", seed: Seed = 0) -> None:
+@app.command(epilog="Examples: `prove train --profile smoke`, `prove train --model qwen3-4b --gpus 8`, `prove train --plan`")
+def train(
+    profile: Profile = "",
+    model: Model = "",
+    reward: Reward = "paper",
+    seed: Seed = 0,
+    method: Method = "grpo",
+    learning_rate: Rate = 0.0,
+    lora: Lora = -1,
+    engine: Sampler = "",
+    conversations: Conversations = "",
+    gpus: Annotated[int, typer.Option(min=-1, help="GPUs on each machine, a process each; -1 for all there are, 0 for the CPU.")] = -1,
+    nodes: Annotated[int, typer.Option(min=1, help="Machines. Start the same command on each, with its --node.")] = 1,
+    node: Annotated[int, typer.Option(min=0, help="Which machine this is; 0 writes.")] = 0,
+    rendezvous: Annotated[str, typer.Option(help="HOST:PORT of machine 0, as the others reach it.")] = "",
+    wandb: Annotated[bool, typer.Option("--wandb", help="Tell Weights & Biases, too.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Only show what it takes: memory, time, disk.")] = False,
+) -> None:
     """Make the data, the warm start and the GRPO run of a profile; goes on where it stopped."""
     from prove import stages
     from prove.profiles import find
+    from prove.training import launch
 
-    size = find(profile, reward)
-    for name, run in stages.train(size, model or size.model, seed).items():
+    if plan:
+        _show_plan(model, find("paper", reward, model, method, learning_rate, lora, engine))
+        return
+    size = find(profile, reward, model, method, learning_rate, lora, engine)
+    layout = launch.choose(None if gpus < 0 else gpus, not size.lora_rank, nodes, node, rendezvous, wandb)
+    typer.echo(f"{size.model}, profile {size.name}, on {layout}")
+    for name, run in stages.train(size, size.model, seed, layout, conversations).items():
         typer.echo(f"{name}: {run.path / 'model'}")
+
+
+def _show_plan(model: str, size: Any) -> None:
+    from prove.training import plan
+    from prove.training.models import MODELS, architecture
+
+    if model and architecture(model) is None:
+        raise LookupError(f"nothing is known of {model!r} without fetching it; known are: {', '.join(MODELS)}, and folders")
+    models = [model] if model else [m.name for m in MODELS.values() if m.profile == "paper"]
+    typer.echo(plan.shown(size, models).to_string())
+    typer.echo(plan.NOTE)
 
 
 @app.command(epilog="Examples: `prove evaluate --profile smoke`, `prove evaluate --benchmark bfcl --subset base --model qwen3-4b`")
 def evaluate(
-    profile: Profile = "small",
+    profile: Profile = "",
     model: Model = "",
     reward: Reward = "paper",
     seed: Seed = 0,
@@ -44,19 +82,31 @@ def evaluate(
     reply_tokens: Annotated[int, typer.Option(min=1, help="The longest reply.")] = 1024,
     dtype: Annotated[str, typer.Option(help="float32 or bfloat16, of a local model.")] = "",
     python: Annotated[str, typer.Option(help="The interpreter that has the benchmark, if it is not ours.")] = "",
+    method: Method = "grpo",
+    learning_rate: Rate = 0.0,
+    lora: Lora = -1,
+    conversations: Conversations = "",
+    engine: Annotated[str, typer.Option(help="Who samples: transformers, or vllm where a GPU is.")] = "transformers",
+    tensor_parallel: Annotated[int, typer.Option(min=1, help="GPUs that vLLM spreads the model over.")] = 1,
+    concurrency: Annotated[int, typer.Option(min=1, help="Episodes that the endpoint is asked for at a time.")] = 64,
 ) -> None:
     """Score a policy on a benchmark, or play the profile's held-out conversations with the model as it is, after the warm start and
     after GRPO; goes on where it stopped."""
     if not benchmark:
-        _compare(profile, model, reward, seed, base_only)
+        from prove import stages
+        from prove.profiles import find
+
+        size = find(profile, reward, "" if endpoint else model, method, learning_rate, lora)
+        who = stages.Engine(engine, tensor_parallel, endpoint, model, concurrency) if endpoint else stages.Engine(engine, tensor_parallel)
+        _compare(size, who, seed, base_only or bool(endpoint), conversations)
         return
     from prove.benchmarks import evaluate as benchmarks
     from prove.benchmarks import report
 
-    who = benchmarks.Who(policy, "" if policy else model or _model_of(profile), endpoint, temperature, reply_tokens, dtype)
+    player = benchmarks.Who(policy, "" if policy else model or _model_of(profile), endpoint, temperature, reply_tokens, dtype)
     other = benchmarks.Who("", *_model_at(user), temperature) if user else None
     options = dict(_pair(text) for text in option or [])
-    run, found = benchmarks.evaluate(benchmark, who, other, subset, limit, trials, workers, options, python)
+    run, found = benchmarks.evaluate(benchmark, player, other, subset, limit, trials, workers, options, python)
     typer.echo("\n".join(report.lines(found)))
     typer.echo(run.path)
     raise typer.Exit(1 if found["unplayed"] else 0)
@@ -68,13 +118,12 @@ def _model_of(profile: str) -> str:
     return find(profile).model
 
 
-def _compare(profile: str, model: str, reward: str, seed: int, base_only: bool) -> None:
+def _compare(size: Any, who: Any, seed: int, base_only: bool, conversations: str) -> None:
     from prove import stages
     from prove.benchmarks.heldout import summary
-    from prove.profiles import find
 
-    size = find(profile, reward)
-    for name, scores in stages.compare(size, model or size.model, seed, base_only).items():
+    found = stages.compare(size, size.model, seed, base_only, engine=who, source=conversations)
+    for name, scores in found.items():
         for metric, value in summary(scores).items():
             typer.echo(f"{name:<6}{metric:<24}{value}  n={value.n}")
 

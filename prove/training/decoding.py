@@ -6,6 +6,7 @@ prompt or the result of the same call, is computed once. A row that has ended le
 with full attention only.
 """
 
+from random import Random
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ Sample = tuple[list[int], list[float]]  # the sampled ids and the log-probabilit
 
 CROWDED = 3 / 4  # of a batch's rows still go on: with fewer, a smaller batch is worth its copy
 PADDED = 5 / 4  # so much longer than the shortest may the longest of the texts be that are read side by side
+CACHE_SHARE = 0.4  # of a GPU's free memory may keys and values take; batches are copied as rows leave them
 
 
 class RoomyLayer(DynamicLayer):
@@ -117,22 +119,33 @@ class Batch:
 
 
 class Decoder:
-    """Samples continuations in one batch. Temperature 0 is greedy; the rest is plain sampling from the whole vocabulary."""
+    """Samples continuations in one batch. Temperature 0 is greedy; the rest is plain sampling from the whole vocabulary.
 
-    def __init__(self, model: Any, eos: set[int], temperature: float = 1.0, seed: int = 0) -> None:
+    A row's choices hang on its own seed, not on who stands beside it.
+    """
+
+    def __init__(self, model: Any, eos: set[int], temperature: float = 1.0) -> None:
         self.model, self.eos, self.temperature = model, eos, temperature
-        self.generator = torch.Generator(model.device).manual_seed(seed)
         self.rows: list[Row] = []  # those of the last batch; for one set of weights
 
+    def room(self, tokens: int) -> int | None:
+        """How many rows of so many tokens fit into memory at once; None where nothing says so (on a CPU)."""
+        device = self.model.device
+        if device.type != "cuda":
+            return None
+        free = torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return max(1, int(CACHE_SHARE * free / (tokens * cache_bytes(self.model.config, self.model.dtype.itemsize))))
+
     @torch.inference_mode()
-    def __call__(self, contexts: list[list[int]], limits: list[int]) -> list[Sample]:
+    def __call__(self, contexts: list[list[int]], limits: list[int], seeds: list[int]) -> list[Sample]:
         """A continuation of each context, at most `limits[i]` tokens long, the end-of-sequence token included."""
+        chance = [Random(seed) for seed in seeds]
         out: list[Sample] = [([], []) for _ in contexts]
         live = {i for i, limit in enumerate(limits) if limit > 0}
         batch, logits_B_V = self._read(contexts)
         at = list(range(len(contexts)))  # the context that each row of the batch continues
         while True:
-            for i, token, logprob in zip(at, *self._pick(logits_B_V), strict=True):
+            for i, token, logprob in zip(at, *self._pick(logits_B_V, [chance[i].random() for i in at]), strict=True):
                 if i in live:
                     out[i][0].append(token)
                     out[i][1].append(logprob)
@@ -168,15 +181,21 @@ class Decoder:
         fits = (row for row in self.rows if len(row.tokens) < len(context) and context[: len(row.tokens)] == tuple(row.tokens))
         return next(fits, Row())
 
-    def _pick(self, logits_B_V: Tensor) -> tuple[list[int], list[float]]:
+    def _pick(self, logits_B_V: Tensor, chance_B: list[float]) -> tuple[list[int], list[float]]:
         logprobs_B_V = (logits_B_V / (self.temperature or 1.0)).log_softmax(-1)
         if self.temperature:
             upto_B_V = logprobs_B_V.exp().cumsum(-1, dtype=torch.float64)
-            at_B_1 = torch.rand(len(upto_B_V), 1, dtype=torch.float64, device=upto_B_V.device, generator=self.generator) * upto_B_V[:, -1:]
+            at_B_1 = torch.tensor(chance_B, dtype=torch.float64, device=upto_B_V.device)[:, None] * upto_B_V[:, -1:]
             ids_B = torch.searchsorted(upto_B_V, at_B_1, right=True)[:, 0]
         else:
             ids_B = logits_B_V.argmax(-1)
         return ids_B.tolist(), logprobs_B_V.gather(1, ids_B[:, None])[:, 0].tolist()
+
+
+def cache_bytes(config: Any, itemsize: int = 2) -> int:
+    """Bytes of keys and values that one token takes."""
+    size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    return int(2 * config.num_hidden_layers * config.num_key_value_heads * size * itemsize)
 
 
 def _alike(lengths: list[int]) -> list[list[int]]:

@@ -1,12 +1,15 @@
 """What both trainers share: arguments, adapters, the log, the room that checkpoints need, and where to go on after a stop."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
+from accelerate import PartialState
 from transformers import PrinterCallback, TrainerCallback
+from transformers.integrations import is_tensorboard_available
 from transformers.trainer_utils import get_last_checkpoint
 
 from prove.run import RunError
@@ -14,6 +17,8 @@ from prove.run import RunError
 Log = Callable[[dict[str, Any]], None]
 
 KEPT = 2  # checkpoints: a kill while the last one is written leaves the one before
+PATIENCE = 7200  # seconds that processes wait for each other: one may play long episodes while the others are done
+LOOKED_AT = 100_000  # weights of a tensor, at most, that say how finely it can be moved
 
 
 def arguments(out: Path, learning_rate: float, seed: int, save_every: int, decay: bool = False) -> dict[str, Any]:
@@ -30,10 +35,46 @@ def arguments(out: Path, learning_rate: float, seed: int, save_every: int, decay
         "logging_steps": 1,
         "save_steps": save_every,
         "save_total_limit": KEPT,
-        "report_to": "none",
+        "report_to": reports(),
+        "ddp_timeout": PATIENCE,
+        "ddp_broadcast_buffers": False,  # they hold no state
         "disable_tqdm": True,
         "dataloader_pin_memory": gpu,
     }
+
+
+def reports() -> list[str]:
+    """Where else the numbers of each step go: TensorBoard's files if it is there, Weights & Biases if it is asked for."""
+    tensorboard = is_tensorboard_available() and "TENSORBOARD_LOGGING_DIR" in os.environ
+    return ["tensorboard"] * tensorboard + ["wandb"] * ("WANDB_PROJECT" in os.environ)
+
+
+def local_rows(batch: int, rows: int, what: str) -> int:
+    """How many forward passes a step is on each process, `rows` at a time. Raises ValueError for what does not come out even."""
+    processes = PartialState().num_processes
+    if batch % (rows * processes):
+        raise ValueError(f"{batch} {what} a step do not divide into {processes} processes with {rows} at a time; take another number")
+    return batch // (rows * processes)
+
+
+def need_moving(model: Any, learning_rate: float) -> None:
+    """Raises `RunError` if steps of the learning rate would leave most weights where they are.
+
+    AdamW moves a weight by about the learning rate; where the distance to the next number of its type is more than twice that,
+    the step rounds away. bfloat16 has 8 bits: next to 0.02 the distance is 1.2e-4, a hundred steps of 1e-6.
+    """
+    stuck = seen = 0
+    for p in (p for p in model.parameters() if p.requires_grad and not p.is_meta):
+        some = p.detach().flatten()[:: max(1, p.numel() // LOOKED_AT)]
+        lost = ((some.float() + learning_rate).to(p.dtype) == some) & (some != 0)
+        share = lost.float().mean().item()
+        stuck, seen = stuck + share * p.numel(), seen + p.numel()
+    if seen and stuck / seen > 0.5:
+        kind = next(str(p.dtype).removeprefix("torch.") for p in model.parameters() if p.requires_grad)
+        raise RunError(
+            f"steps of {learning_rate:g} round away on {stuck / seen:.0%} of the weights, which are {kind}: train float32 weights"
+            " (`dtype` float32), an adapter (`--lora 16`), or take a larger learning rate"
+        )
 
 
 def quiet(trainer: Any) -> None:
@@ -70,22 +111,20 @@ def need_room(model: Any, out: Path, steps: int, save_every: int) -> None:
 
 
 def last_checkpoint(out: Path) -> str | None:
-    """The newest whole checkpoint, or None. The trainer's state is what a checkpoint gets last, so without it one is broken."""
-    folder = out / "checkpoints"
-    for broken in [c for c in folder.glob("checkpoint-*") if not (c / "trainer_state.json").is_file()]:
-        broken.rename(broken.with_name(f"broken-{broken.name}"))
+    """The newest whole checkpoint, or None. The trainer's state is what a checkpoint gets last, so without it one is broken,
+    and is taken away."""
+    folder, state = out / "checkpoints", PartialState()
+    if state.is_main_process:
+        for broken in [c for c in folder.glob("checkpoint-*") if not (c / "trainer_state.json").is_file()]:
+            shutil.rmtree(broken)
+    state.wait_for_everyone()
     return get_last_checkpoint(str(folder)) if folder.is_dir() else None
 
 
 def adapt(model: Any, rank: int) -> Any:
-    """The model with a LoRA adapter on every linear layer, or as it is for rank 0."""
+    """The model with a LoRA adapter on every linear layer, or as it is for rank 0. Adapters are float32, whatever the model is."""
     if not rank:
         return model
     from peft import LoraConfig, get_peft_model
 
     return get_peft_model(model, LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear", task_type="CAUSAL_LM"))
-
-
-def merged(model: Any) -> Any:
-    """A plain model again: an adapter's weights are added to those it adapts."""
-    return model.merge_and_unload() if hasattr(model, "merge_and_unload") else model

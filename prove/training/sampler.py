@@ -1,5 +1,8 @@
 """A local model as a policy. It keeps, for every episode, the exact tokens it read and sampled."""
 
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
@@ -14,8 +17,12 @@ from prove.training.rendering import Renderer
 class Engine(Protocol):
     """What samples: a `Decoder`, or an inference engine with a prefix cache of its own."""
 
-    def __call__(self, contexts: list[list[int]], limits: list[int]) -> list[Sample]:
-        """A continuation of each context, at most `limits[i]` tokens long."""
+    def __call__(self, contexts: list[list[int]], limits: list[int], seeds: list[int]) -> list[Sample]:
+        """A continuation of each context, at most `limits[i]` tokens long, by the chance of `seeds[i]`."""
+        ...
+
+    def room(self, tokens: int) -> int | None:
+        """How many episodes of so many tokens its cache holds at once; None for any number."""
         ...
 
 
@@ -74,7 +81,8 @@ class LocalModel:
     """A policy that samples replies with a local model, many episodes in one batch.
 
     `reply_tokens` bounds one reply, `episode_tokens` all that follows the first prompt, tool results included; an
-    episode that has used them up is answered with silence. `engine` replaces the decoder, for instance by vLLM.
+    episode that has used them up is answered with silence. `engine` replaces the decoder, for instance by vLLM. What is
+    sampled hangs on `seed`, the episode's `name` and the place in it, on nothing else.
     """
 
     def __init__(
@@ -86,21 +94,27 @@ class LocalModel:
         episode_tokens: int = 4096,
         seed: int = 0,
         engine: Engine | None = None,
+        name: Callable[[Episode], object] = lambda episode: episode.conversation.id,
     ) -> None:
         self.renderer = Renderer(tokenizer)
         self.recorder = Recorder(self.renderer, episode_tokens)
         self.reply_tokens, self.episode_tokens = reply_tokens, episode_tokens
-        self.engine = engine or Decoder(model, stop_tokens(model, tokenizer), temperature, seed)
+        self.engine: Engine = engine or Decoder(model, stop_tokens(model, tokenizer), temperature)
+        self.seed, self.name = seed, name
 
     def reply(self, episodes: list[Episode]) -> list[Reply]:
         tracks = [self.recorder.read(e) for e in episodes]
         open_ = [t for t in tracks if not t.full]
         limits = [min(self.reply_tokens, self.episode_tokens - len(t.completion)) for t in open_]
+        seeds = [self._seed(e, t) for e, t in zip(episodes, tracks, strict=True) if not t.full]
         replies = {}
-        for track, (ids, logprobs) in zip(open_, self.engine([t.tokens for t in open_], limits) if open_ else [], strict=True):
+        for track, (ids, logprobs) in zip(open_, self.engine([t.tokens for t in open_], limits, seeds) if open_ else [], strict=True):
             track.add(ids, logprobs)
             replies[id(track)] = self.renderer.read(ids)
         return [replies.get(id(t), Reply()) for t in tracks]
+
+    def _seed(self, episode: Episode, track: Track) -> int:
+        return Random(f"{self.seed} {self.name(episode)} {len(track.completion)}").getrandbits(63)
 
     def track(self, episode: Episode) -> Track:
         """The tokens of an episode that this policy played."""
@@ -129,7 +143,13 @@ class Teacher:
         return self.recorder.tracks[episode]
 
 
-def stop_tokens(model: Any, tokenizer: Any) -> set[int]:
-    """The ids that end a reply: the tokenizer's, and those of the model's generation settings."""
-    more = getattr(model.generation_config, "eos_token_id", None)
+def stop_tokens(model: Any, tokenizer: Any, folder: Path | None = None) -> set[int]:
+    """The ids that end a reply: the tokenizer's, and those of the generation settings of a model, or of a model's folder."""
+    if folder:
+        from transformers import GenerationConfig
+
+        settings = GenerationConfig.from_pretrained(folder) if (folder / "generation_config.json").is_file() else None
+    else:
+        settings = model.generation_config
+    more = getattr(settings, "eos_token_id", None)
     return {tokenizer.eos_token_id, *(more if isinstance(more, list) else [more])} - {None}

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 
 import msgspec
@@ -10,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from toys import BOTH, CARDS, conversation
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from prove.episode import Episode, Reply, ToolCall, play
@@ -17,20 +19,15 @@ from prove.policies import Oracle, Script
 from prove.records import Answer, Attempt, Certificate, Conversation, GroundTruthCall, Turn
 from prove.run import RunError
 from prove.servers.session import Session
-from prove.training import grpo, sft
+from prove.training import grpo, sft, weights
 from prove.training import models as entries
 from prove.training.decoding import Batch, Decoder
 from prove.training.models import TEMPLATE, ModelError
-from prove.training.rendering import Renderer, read_reply, write_reply
+from prove.training.rendering import Renderer, read_reply
 from prove.training.sampler import LocalModel, Teacher
 
 edit = msgspec.structs.replace
 SPECIALS = ["<|im_end|>", "<|im_start|>"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def two_threads():
-    torch.set_num_threads(2)
 
 
 @pytest.fixture(scope="module")
@@ -75,60 +72,7 @@ def tiny_of(vocabulary, seed=0, **tokens):
     return LlamaForCausalLM(config).eval()
 
 
-def conversation(number: int, tools: list[str], two_turns: bool = False) -> Conversation:
-    """Freeze a card; then, perhaps, ask for a balance."""
-    session = Session.open("banking", 100 + number)
-    card = next(c for c in session.servers["banking"].state["cards"] if c.status == "active")
-    account = next(iter(session.servers["banking"].state["accounts"]))
-    turns = [
-        Turn(
-            f"Freeze my card ending in {card.last_four}.",
-            "complete",
-            [GroundTruthCall("c1", "list_cards", {}), GroundTruthCall("c2", "freeze_card", {"card_id": card.card_id}, ["c1"])],
-            "It is frozen.",
-        )
-    ]
-    if two_turns:
-        calls = [
-            GroundTruthCall("c3", "list_accounts", {}),
-            GroundTruthCall("c4", "get_account", {"account_id": account.account_id}, ["c3"]),
-        ]
-        turns.append(Turn(f"How much is in {account.name}?", "complete", calls, "That much.", [Answer("c4", "balance", account.balance)]))
-    for turn in turns:
-        assert all(session.call(c.name, c.arguments).ok for c in turn.calls)
-    certificate = Certificate(session.digest(), session.outcome(), {}, [])
-    day = str(session.clock.now.date())
-    return Conversation(f"banking-{number}", "banking", 100 + number, "multi_turn", "", day, tools, [], False, turns, certificate, "train")
-
-
-CARDS = ["freeze_card", "list_cards"]
-BOTH = [*CARDS, "get_account", "list_accounts"]
-
-
 # --- rendering
-
-
-def test_a_call_is_read_as_it_was_written():
-    reply = Reply("Let me see.", [ToolCall("a", {"x": "<b>", "n": [1, None]}), ToolCall("b", {})])
-    assert read_reply(write_reply(reply)) == reply
-
-
-@pytest.mark.parametrize(
-    ("text", "calls"),
-    [
-        ("Hello.", []),
-        ('<tool_call>{"name": "a", "arguments": {"n": "7"}}</tool_call>', [ToolCall("a", {"n": "7"})]),
-        ('<tool_call>{"name": "a"}</tool_call>', [ToolCall("a", {})]),
-        ('<tool_call>{"name": "a", "arguments": "x"}</tool_call>', [ToolCall("a", "x")]),
-        ("<tool_call>{name: a}</tool_call>", [ToolCall("", "{name: a}")]),
-        ('<tool_call>["a"]</tool_call>', [ToolCall("", '["a"]')]),
-        ('<tool_call>{"name": 1, "arguments": {}}</tool_call>', [ToolCall("", '{"name": 1, "arguments": {}}')]),
-        ('<tool_call>{"name": "a", "arguments": {}}', [ToolCall("", '{"name": "a", "arguments": {}}')]),
-        ('<tool_call>{"name": "a"}</tool_call><tool_call>{</tool_call>', [ToolCall("a", {}), ToolCall("", "{")]),
-    ],
-)
-def test_calls_are_read_strictly(text, calls):
-    assert read_reply(text).calls == calls
 
 
 def test_a_malformed_call_is_answered_with_an_error_and_counted():
@@ -207,16 +151,16 @@ def fed(monkeypatch):
 def test_the_cache_is_used_where_a_context_goes_on_and_only_there(model, fed):
     decoder = Decoder(model, {0})
     start = list(range(5, 25))
-    (first, _), (second, _) = decoder([start, start], [1, 1])
+    (first, _), (second, _) = decoder([start, start], [1, 1], [0, 1])
     assert fed == [[20]]  # one prefill for both
-    decoder([[*start, *first, 7, 8], [*start, *second, 9]], [1, 1])
+    decoder([[*start, *first, 7, 8], [*start, *second, 9]], [1, 1], [2, 3])
     assert fed[1:] == [[len(second) + 1], [len(first) + 2]]
-    decoder([[9, *start]], [1])
+    decoder([[9, *start]], [1], [4])
     assert fed[3:] == [[21]]
 
 
 def test_texts_of_different_lengths_are_not_padded_to_the_longest(model, fed):
-    Decoder(model, {0})([[5] * 60, [6] * 10, [7] * 9, [8] * 50], [1, 1, 1, 1])
+    Decoder(model, {0})([[5] * 60, [6] * 10, [7] * 9, [8] * 50], [1, 1, 1, 1], [0] * 4)
     assert fed == [[9, 10], [50, 60]]
 
 
@@ -228,9 +172,9 @@ def test_a_batch_says_what_each_context_would_hear_alone(rows):
     together, contexts = Decoder(model, {0}, temperature=0.0), [[2 + kind, 9, *range(20, 24 + 5 * kind)] for kind, _ in rows]
     for turn in range(3):
         limits = [budgets[turn] for _, budgets in rows]
-        said = together(contexts, limits)
+        said = together(contexts, limits, [0] * len(rows))
         for context, limit, (ids, logprobs) in zip(contexts, limits, said, strict=True):
-            ((alone, expected),) = Decoder(model, {0}, temperature=0.0)([context], [limit])
+            ((alone, expected),) = Decoder(model, {0}, temperature=0.0)([context], [limit], [0])
             assert ids == alone
             assert logprobs == pytest.approx(expected, abs=1e-4)
         contexts = [[*context, *ids, 30 + turn] for context, (ids, _) in zip(contexts, said, strict=True)]
@@ -239,7 +183,8 @@ def test_a_batch_says_what_each_context_would_hear_alone(rows):
 def test_sampling_follows_the_probabilities(model):
     """60,000 draws from five tokens, one of them impossible: each share is within four standard deviations."""
     p = torch.tensor([0.5, 0.3, 0.15, 0.05, 0.0])
-    ids, logprobs = Decoder(model, {0}, seed=1)._pick(p.log().repeat(60_000, 1))
+    chance = Random(1)
+    ids, logprobs = Decoder(model, {0})._pick(p.log().repeat(60_000, 1), [chance.random() for _ in range(60_000)])
     shares = torch.bincount(torch.tensor(ids), minlength=5) / len(ids)
     assert shares[4] == 0
     assert ((shares - p).abs() <= 4 * (p * (1 - p) / len(ids)).sqrt()).all()
@@ -248,9 +193,10 @@ def test_sampling_follows_the_probabilities(model):
 
 def test_sampling_is_repeatable_and_keeps_its_log_probabilities(model):
     contexts = [[5, 6, 7], [9, 10, 11, 12]]
-    a = Decoder(model, {0}, temperature=1.0, seed=3)(contexts, [8, 8])
-    assert a == Decoder(model, {0}, temperature=1.0, seed=3)(contexts, [8, 8])
-    assert a != Decoder(model, {0}, temperature=1.0, seed=4)(contexts, [8, 8])
+    a = Decoder(model, {0})(contexts, [8, 8], [3, 4])
+    assert a == Decoder(model, {0})(contexts, [8, 8], [3, 4])
+    assert a[0][0] == Decoder(model, {0})(contexts[:1], [8], [3])[0][0]  # whoever stands beside it
+    assert a != Decoder(model, {0})(contexts, [8, 8], [5, 6])
     for context, (ids, logprobs) in zip(contexts, a, strict=True):
         logits_T_V = model(torch.tensor([context + ids])).logits[0].log_softmax(-1)
         expected = [logits_T_V[len(context) - 1 + i, token].item() for i, token in enumerate(ids)]
@@ -338,12 +284,15 @@ class Helped:
         self.call = renderer.reply(Reply("", [ToolCall("list_cards", {})]))
         self.asked = 0
 
-    def __call__(self, contexts, limits):
+    def room(self, tokens):
+        return None
+
+    def __call__(self, contexts, limits, seeds):
         out = []
         for _context, limit in zip(contexts, limits, strict=True):
             self.asked += 1
             ids = (self.call if self.asked % 2 else [40 + self.asked % 50, 0])[:limit]
-            out.append((ids, [-1.0] * len(ids)))
+            out.append((ids, [float("nan")] * len(ids)))
         return out
 
 
@@ -398,30 +347,35 @@ def test_only_sampled_tokens_carry_loss_and_two_steps_move_the_weights(tokenizer
     assert 0 < steps[0]["reward"] < 1.3
 
 
-def test_a_group_read_as_a_tree_gives_the_same_numbers_and_gradients(tokenizer, tmp_path, helped, watched):
+def test_rows_without_padding_and_trees_give_trls_numbers_and_gradients(tokenizer, tmp_path, helped, watched, monkeypatch):
     gradients = {}
-    for share in (True, False):
+    for way in ("trl", "rows", "tree", "fused"):
         watched.clear()
+        monkeypatch.setattr(grpo.TreeTrainer, "own_forward", way != "trl")
+        monkeypatch.setattr(grpo.TreeTrainer, "fused", way == "fused")
         helped.asked = 0  # the same samples again
         grpo.train(
             tiny(tokenizer),
             tokenizer,
             [conversation(0, CARDS), conversation(1, BOTH)],
-            small(steps=1, rows=8, share_prompts=share),
-            tmp_path / str(share),
+            small(steps=1, rows=8, share_prompts=way in ("tree", "fused")),
+            tmp_path / way,
         )
         step = watched[0]
         mine_B_C = step["inputs"]["completion_mask"] * step["inputs"]["tool_mask"]
-        gradients[share] = step["logprobs"].detach() * mine_B_C, step["logprobs"].grad
-    torch.testing.assert_close(gradients[True], gradients[False], atol=2e-4, rtol=1e-3)
+        gradients[way] = step["logprobs"].detach() * mine_B_C, step["logprobs"].grad * mine_B_C
+    for way in ("rows", "tree", "fused"):
+        torch.testing.assert_close(gradients[way], gradients["trl"], atol=2e-4, rtol=1e-3)
 
 
 def test_an_adapter_alone_is_trained(tokenizer, tmp_path, helped):
-    model = tiny(tokenizer)
-    before = model.model.embed_tokens.weight.detach().clone()
+    model, model_before = tiny(tokenizer), tiny(tokenizer)
     trained = grpo.train(model, tokenizer, [conversation(0, CARDS), conversation(1, BOTH)], small(lora_rank=4, steps=1), tmp_path)
-    assert type(trained) is LlamaForCausalLM
-    assert torch.equal(trained.model.embed_tokens.weight, before)
+    plain = dict(weights.plain_weights(trained))
+    assert plain.keys() == dict(model_before.named_parameters()).keys()
+    assert torch.equal(plain["model.embed_tokens.weight"], model_before.model.embed_tokens.weight)
+    moved = [name for name, weight in plain.items() if not torch.equal(weight, model_before.get_parameter(name))]
+    assert len(moved) == 14  # every linear layer of both blocks
 
 
 def test_an_episode_that_dies_is_played_again_and_then_dropped_not_scored(tokenizer, tmp_path, helped, monkeypatch):
