@@ -16,6 +16,7 @@ class Progress:
         self.every = 0.2 if self.live else every
         self.begun = self.told = time.monotonic()
         self.first: int | None = None
+        self.over = False  # whether the last line has been said: once
 
     def __enter__(self) -> "Progress":
         return self
@@ -23,9 +24,9 @@ class Progress:
     def __call__(self, done: int, total: int, note: str = "") -> None:
         self.first = done if self.first is None else self.first
         now = time.monotonic()
-        if now - self.told < self.every and done < total:
+        if self.over or (now - self.told < self.every and done < total):
             return
-        self.told = now
+        self.told, self.over = now, done >= total
         rate = (done - self.first) / max(now - self.begun, 1e-9)
         left = f", {_span((total - done) / rate)} left" if rate and done < total else ""
         line = f"{self.what}: {done} of {total}, {rate:.1f} a second{left}{f', {note}' if note else ''}"

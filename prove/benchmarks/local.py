@@ -10,6 +10,7 @@ from typing import Any
 from prove.benchmarks.contract import Message
 from prove.episode import Reply
 from prove.policies import parse_arguments
+from prove.servers.server import stable_hash
 from prove.training.decoding import Decoder, Row
 from prove.training.models import load
 from prove.training.rendering import Renderer
@@ -28,7 +29,7 @@ class LocalChat:
         model, tokenizer = load(name_or_path, dtype or None)
         self.renderer, self.reply_tokens = Renderer(tokenizer), reply_tokens
         self.context = int(model.config.max_position_embeddings)
-        self.decoder = Decoder(model, stop_tokens(model, tokenizer), temperature, seed)
+        self.decoder, self.seed = Decoder(model, stop_tokens(model, tokenizer), temperature), seed
         self.waiting: list[_Question] = []
         self.turn = threading.Lock()  # of who decodes
 
@@ -53,7 +54,8 @@ class LocalChat:
         rows = [max((_shared(row, prompt) for row in self.decoder.rows), key=lambda r: len(r.tokens), default=Row()) for prompt in prompts]
         self.decoder.rows = sorted(rows, key=lambda row: -len(row.tokens))
         limits = [min(self.context - len(prompt), self.reply_tokens) for prompt in prompts]
-        for question, (ids, _) in zip(questions, self.decoder(prompts, limits), strict=True):
+        seeds = [stable_hash(self.seed, *prompt) for prompt in prompts]  # whoever is answered beside it changes nothing
+        for question, (ids, _) in zip(questions, self.decoder(prompts, limits, seeds), strict=True):
             question.ids = ids
 
 

@@ -134,7 +134,6 @@ class Rollouts:
         self.conversations = {c.id: c for c in conversations}
         self.tokenizer, self.config = tokenizer, config
         self.copy: Copy | None = None  # what is sampled from, where the model is sharded
-        self.aside = 0.0  # seconds of this step in environments and reward
 
     def __call__(self, prompts: list[Any], trainer: Any) -> dict[str, Any]:
         """`prompts` holds this process's share of the step: each example once a rollout, groups side by side."""
@@ -142,21 +141,19 @@ class Rollouts:
         # a copy of its own tells the rollouts of an example apart
         wanted = [msgspec.structs.replace(self.conversations[p[-1]["example"]]) for p in prompts]
         samples = {id(c): (first + i) % self.config.group for i, c in enumerate(wanted)}
-        begun = perf_counter()
         policy = self._policy(trainer, samples)
+        policy.engine = timed = Timed(policy.engine)
+        begun = perf_counter()
         with trainer.accelerator.autocast(), sampling(trainer.model):
             episodes = self._play(policy, wanted)
         if all(e.failure for e in episodes):
             raise RuntimeError(f"every episode of step {trainer.state.global_step} failed") from episodes[0].failure
         tracks = [policy.track(e) for e in episodes]
-        self.aside = perf_counter() - begun - policy.engine.seconds
         alive = [not e.failure and bool(t.completion) for e, t in zip(episodes, tracks, strict=True)]
-        nothing = [self.tokenizer.eos_token_id]  # TRL needs a token; a masked one carries no loss
-        rewarded = perf_counter()
         outcomes = [Outcome.of(e, self.config.weights) if ok else None for e, ok in zip(episodes, alive, strict=True)]
-        self.aside += perf_counter() - rewarded
-        trainer.note("aside", self.aside)
-        trainer.note("sampling", policy.engine.seconds)
+        trainer.note("sampling", timed.seconds)
+        trainer.note("aside", perf_counter() - begun - timed.seconds)
+        nothing = [self.tokenizer.eos_token_id]  # TRL needs a token; a masked one carries no loss
         return {
             "prompt_ids": [t.prompt for t in tracks],
             "completion_ids": [t.completion if ok else nothing for t, ok in zip(tracks, alive, strict=True)],
@@ -184,7 +181,7 @@ class Rollouts:
             self.copy = self.copy or Copy(model, trainer.accelerator.device)
             self.copy.refresh(model)
             model = self.copy.model
-        policy = LocalModel(
+        return LocalModel(
             model,
             self.tokenizer,
             temperature=config.temperature,
@@ -194,8 +191,6 @@ class Rollouts:
             engine=engine,
             name=lambda e: (step, e.conversation.id, samples[id(e.conversation)]),
         )
-        policy.engine = Timed(policy.engine)
-        return policy
 
     def rewards(self, outcome: list["Outcome | None"], log_metric: Any, **_: Any) -> list[float | None]:
         """TRL's reward function. None, for a dropped episode, leaves it out of its group's mean and gives it no advantage."""
@@ -252,7 +247,7 @@ LOGGED = {name: name for name in ("reward", "reward_std", *COMPONENTS, "goal", "
     "gap": "gap",
     "importance": "importance",
     "sampling": "sampling_seconds",
-    "aside": "aside_seconds",
+    "aside": "aside_seconds",  # in environments, templates and reward
     "read": "tokens_read",
     "real": "tokens_of_rows",
     "learning_rate": "learning_rate",

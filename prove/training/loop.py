@@ -37,6 +37,7 @@ def arguments(out: Path, learning_rate: float, seed: int, save_every: int, decay
         "save_total_limit": KEPT,
         "report_to": reports(),
         "ddp_timeout": PATIENCE,
+        "ddp_find_unused_parameters": False,
         "ddp_broadcast_buffers": False,  # they hold no state
         "disable_tqdm": True,
         "dataloader_pin_memory": gpu,

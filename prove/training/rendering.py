@@ -121,8 +121,8 @@ def keeps_turns(tokenizer: Any) -> bool:
     thanks = {"role": "user", "content": "Thank you."}
     ids = renderer.prompt(start, tools) + renderer.reply(said[0]) + renderer.between([result], True)
     ids += renderer.reply(said[1]) + renderer.between([thanks], True)
-    answers = [{"role": "assistant", "content": "", "tool_calls": calls}, result, {"role": "assistant", "content": said[1].content}]
-    return ids == renderer.prompt([*start, *answers, thanks], tools)
+    called: dict[str, Any] = {"role": "assistant", "content": "", "tool_calls": calls}
+    return ids == renderer.prompt([*start, called, result, {"role": "assistant", "content": said[1].content}, thanks], tools)
 
 
 def read_reply(text: str) -> Reply:

@@ -33,6 +33,7 @@ class TreeTrainer(GRPOTrainer):
 
     share = True
     own_forward = True
+    _buffered_inputs: Any
     fused: bool | None = None  # None: on a GPU
     _scored_B_C: Tensor | None = None  # in the loss, which tokens carry it: only those are brought to the vocabulary
     _sampler_B_C: Tensor | None = None  # in the loss, what the sampler said of them

@@ -16,14 +16,14 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from prove.episode import Episode, Reply, ToolCall, play
 from prove.policies import Oracle, Script
-from prove.records import Answer, Attempt, Certificate, Conversation, GroundTruthCall, Turn
+from prove.records import Attempt, Turn
 from prove.run import RunError
 from prove.servers.session import Session
 from prove.training import grpo, sft, weights
 from prove.training import models as entries
 from prove.training.decoding import Batch, Decoder
 from prove.training.models import TEMPLATE, ModelError
-from prove.training.rendering import Renderer, read_reply
+from prove.training.rendering import Renderer, read_reply, write_reply
 from prove.training.sampler import LocalModel, Teacher
 
 edit = msgspec.structs.replace
