@@ -173,5 +173,3 @@ def _items(value: Any) -> Iterator[dict[str, Any]]:
 def _scalars(value: Any) -> Iterator[Any]:
     for item in _items(value):
         yield from (v for v in item.values() if not isinstance(v, list | dict))
-
-

@@ -90,5 +90,3 @@ def _names(hint: Any) -> Iterator[str]:
     for name, inner in fields_of(core).items():
         yield name
         yield from _names(inner)
-
-
