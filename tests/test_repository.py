@@ -111,7 +111,7 @@ def test_the_readmes_numbers_are_those_of_the_committed_run(tmp_path):
 def test_a_profile_trains_on_any_preset_of_the_reward_and_names_those_there_are():
     small, strict = find("small"), find("small", "strict")
     assert (small.grpo.weights, strict.grpo.weights) == (PAPER, STRICT)
-    assert strict == msgspec.structs.replace(small, grpo=strict.grpo)
+    assert strict == msgspec.structs.replace(small, grpo=strict.grpo, variant="strict")
     with pytest.raises(LookupError, match="there is no reward 'strikt' \\(did you mean 'strict'"):
         find("small", "strikt")
 

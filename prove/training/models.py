@@ -208,11 +208,13 @@ def architecture(name_or_path: str | Path) -> Any:
     which sends one small file. None where it cannot be had."""
     from transformers import AutoConfig
 
-    name = str(name_or_path)
+    name, path = str(name_or_path), Path(name_or_path).expanduser()
     if name in MODELS:
         return AutoConfig.for_model(**MODELS[name].config)
+    if not path.is_dir() and name.count("/") != 1:  # no hub id: the hub need not be asked
+        return None
     try:
-        return AutoConfig.from_pretrained(Path(name).expanduser() if Path(name).expanduser().is_dir() else name)
+        return AutoConfig.from_pretrained(path if path.is_dir() else name)
     except (OSError, ValueError):
         return None
 
