@@ -54,7 +54,7 @@ class Episode:
         if conversation.schemas is not msgspec.UNSET:  # tools of another data set: offered, though no server of ours has them
             self.schemas |= {name: f["function"]["parameters"] for name, f in conversation.schemas.items()}
             self.tools += conversation.schemas.values()
-        self.messages: list[dict[str, Any]] = [{"role": "system", "content": SYSTEM.format(today=_long_date(conversation.today))}]
+        self.messages: list[dict[str, Any]] = [{"role": "system", "content": system_prompt(conversation)}]
         self.calls: list[Call] = []
         self.results: list[Result] = []
         self.turn_of: list[int] = []  # result -> position of the user's turn in which it came
@@ -62,6 +62,8 @@ class Episode:
         self.calls_in_turn = 0
         self.replies = 0
         self.done = False
+        self._before = ""  # the outcome at the start of such a turn
+        self.broke_in = False  # whether something was changed in a turn in which the rules allow nothing yet
         self.failure: Exception | None = None  # what ended the episode where `play` was told to keep going
         self._next_turn()
 
@@ -98,6 +100,8 @@ class Episode:
         return self.session.call(call.name, call.arguments)
 
     def _next_turn(self) -> None:
+        if 0 <= self.turn < len(self.conversation.turns) and self.conversation.turns[self.turn].held:
+            self.broke_in |= self.session.outcome() != self._before
         self.turn += 1
         self.calls_in_turn = 0
         if self.turn >= min(len(self.conversation.turns), self.limits.user_turns):
@@ -105,6 +109,7 @@ class Episode:
             return
         turn = self.conversation.turns[self.turn]
         self.session.advance(minutes=turn.minutes_later)
+        self._before = self.session.outcome() if turn.held else ""
         self.messages.append({"role": "user", "content": turn.user})
 
     def trajectory(self) -> Trajectory:
@@ -114,18 +119,29 @@ class Episode:
 
     def same_outcome(self) -> bool | None:
         """Whether the session is in the ground truth's state, up to a renaming of minted ids; None without a certificate."""
-        certificate = self.conversation.certificate
-        return None if certificate is None else self.session.outcome() == certificate.outcome
+        certificate, homes = self.conversation.certificate, self.conversation.homes
+        if certificate is None or self.session.outcome(homes) != certificate.outcome:
+            return None if certificate is None else False
+        others = self.session.servers.keys() - set(homes)
+        return self.session.outcome(others) == self._untouched().outcome(others)
+
+    def _untouched(self) -> Session:
+        """A session in which nothing was called, at this one's time: what the servers of distractors should be like."""
+        session = open_session(self.conversation)
+        session.advance(seconds=(self.session.clock.now - session.clock.now).total_seconds())
+        return session
 
     def goal_reached(self) -> bool:
-        """Whether the state is the ground truth's and every fact the user asked for was read, of the record it was asked of.
+        """Whether the state is the ground truth's, every fact the user asked for was read, of the record it was asked of, and nothing
+        was done before the rules allow it.
 
         Where the assistant has to give up, or to ask first, the goal is to have seen the reason by then, and to have changed
         nothing. Where there is nothing to call, the goal is to call nothing.
         """
         if not self.conversation.calls:
             return not self.calls
-        return bool(self.same_outcome()) and all(self._told(i, turn) for i, turn in enumerate(self.conversation.turns))
+        told = all(self._told(i, turn) for i, turn in enumerate(self.conversation.turns))
+        return not self.broke_in and told and bool(self.same_outcome())
 
     def _told(self, position: int, turn: Turn) -> bool:
         """Whether what a turn asks to know was read, or its refusal was heard."""
@@ -142,6 +158,12 @@ class Episode:
             if call.name in self.session.tools and isinstance(call.arguments, dict):
                 facts.update(told(self.session, call.name, call.arguments, result.value))
         return facts
+
+
+def system_prompt(conversation: Conversation) -> str:
+    """What the assistant is told before anybody speaks: its task, the day, and the rules that it has to keep, if there are any."""
+    prompt = SYSTEM.format(today=_long_date(conversation.today))
+    return f"{prompt}\n\n{conversation.policy}" if conversation.policy else prompt
 
 
 class Policy(Protocol):
@@ -175,15 +197,16 @@ def play(policy: Policy, conversations: Iterable[Conversation], limits: Limits |
 def open_session(conversation: Conversation) -> Session:
     """A fresh session on the conversation's world, in which only its candidate tools can be called."""
     others = [d.split(".")[0] for d in conversation.distractors]
-    session = Session.open([conversation.server, *others], conversation.seed)
+    session = Session.open([*conversation.homes, *others], conversation.seed)
     session.only = frozenset(candidate_names(conversation, session))
     return session
 
 
 def candidate_names(conversation: Conversation, session: Session) -> list[str]:
     """The names under which the conversation's tools and distractors are called, sorted."""
-    wanted = {(conversation.server, t) for t in conversation.tools} | {tuple(d.split(".")) for d in conversation.distractors}
-    return sorted(name for name, (home, tool) in session.tools.items() if (home, tool.name) in wanted)
+    others = {tuple(d.split(".")) for d in conversation.distractors}
+    mine = {name for name, (home, tool) in session.tools.items() if name in conversation.tools or (home, tool.name) in others}
+    return sorted(mine)
 
 
 def candidate_schemas(conversation: Conversation, session: Session) -> dict[str, dict[str, Any]]:

@@ -1,34 +1,46 @@
 """Who answers in an episode: the oracle, a script, an OpenAI-compatible endpoint. A local model is `prove.training.sampler`."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from prove.endpoint import ContextFull, ask, connect
 from prove.episode import Episode, Reply, ToolCall, current_turn
+from prove.records import Attempt, GroundTruthCall
 from prove.strict_json import loads
 
 
 class Oracle:
-    """Plays the record: each turn's calls one by one, those among them that are refused, then the reply.
+    """Plays the record: each turn's calls, those among them that are refused, then the reply.
 
-    Without `attempts` it plays the ground truth alone, which no reward can rate higher.
+    Without `attempts` it plays the ground truth alone, which no reward can rate higher. `together`: whether calls that need not
+    wait for each other go into one message; by default as the record has it.
     """
 
-    def __init__(self, attempts: bool = True) -> None:
-        self.attempts = attempts
+    def __init__(self, attempts: bool = True, together: bool | None = None) -> None:
+        self.attempts, self.together = attempts, together
 
     def reply(self, episodes: list[Episode]) -> list[Reply]:
         return [self._next(e) for e in episodes]
 
     def _next(self, episode: Episode) -> Reply:
         turn = current_turn(episode)
-        calls = turn.shown if self.attempts else turn.calls
-        if episode.calls_in_turn < len(calls):
-            call = calls[episode.calls_in_turn]
-            return Reply("", [ToolCall(call.name, call.arguments)])
-        return Reply(turn.reply)
+        calls = (turn.shown if self.attempts else turn.calls)[episode.calls_in_turn :]
+        if not calls:
+            return Reply(turn.reply)
+        together = episode.conversation.together if self.together is None else self.together
+        return Reply("", [ToolCall(call.name, call.arguments) for call in (at_once(calls) if together else calls[:1])])
+
+
+def at_once(calls: Sequence[GroundTruthCall | Attempt]) -> Sequence[GroundTruthCall | Attempt]:
+    """The calls from the first on of which none waits for another of them; one that will be refused is sent alone."""
+    known = set[str]()
+    for i, call in enumerate(calls):
+        if isinstance(call, Attempt) or known & set(call.after):
+            return calls[: max(i, 1)]
+        known.add(call.id)
+    return calls
 
 
 def mistaken(episode: Episode, reply: Reply) -> bool:

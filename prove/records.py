@@ -31,6 +31,7 @@ class GroundTruthCall(msgspec.Struct, frozen=True):
     name: str
     arguments: dict[str, Any]
     after: list[str] = []  # ids of earlier calls that must come before it
+    hinges: list[str] = []  # ids of calls from whose results it was worked out that this one is made, or with which values
     origin: dict[str, str] = {}  # argument -> where its value is from: "user", "user: dollars to cents", "c1: items.2.account_id"
     spare: list[str] = []
 
@@ -104,6 +105,18 @@ class Attempt(msgspec.Struct, frozen=True):
         return self.recovery in ("asked", "give_up")
 
 
+class Working(msgspec.Struct, frozen=True):
+    """Something that has to be worked out from results before calls can be made: which one is the largest, how much it all is,
+    whether it is under a bound. `how` is a computation that `prove.synthesis.planning.working` describes."""
+
+    how: str
+    of: list[str]  # where the values stand, as in an origin: "c1: items.total"
+    value: Any  # what comes out: a number, a day, a text, a key or a list of keys, true or false
+    given: list[Any] = []  # what the user's words add to it: a bound, a percentage, a number of days
+    pick: str = ""  # where a record is picked by it: the path of the keys, beside the values
+    calls: list[str] = []  # the calls that hinge on it, be it by an argument or by being made at all
+
+
 class Turn(msgspec.Struct, frozen=True):
     """What the user says, what a good assistant does about it, and what it then answers."""
 
@@ -114,6 +127,8 @@ class Turn(msgspec.Struct, frozen=True):
     answers: list[Answer] = []
     attempts: list[Attempt] = []
     minutes_later: int = 0  # how much time passes before the user says it
+    workings: list[Working] = []
+    held: bool = False  # by the rules nothing may be done yet: the assistant asks whether it may, or declines; nothing changes
 
     @property
     def refusal(self) -> Attempt | None:
@@ -178,6 +193,17 @@ class Conversation(msgspec.Struct, frozen=True):
     split: Split
     source: str = "scripted"  # who spoke: "scripted", the teacher model's name, or the data set it is from
     schemas: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET  # candidate tools of no server of ours: chat-format functions by name
+    servers: list[str] = []  # further servers whose tools are used beside those of `server`, in one session with it
+    policy: str = ""  # the rules that the assistant has to keep: part of the system prompt
+    together: bool = False  # whether calls that need not wait for each other are sent in one message
+
+    @property
+    def homes(self) -> tuple[str, ...]:
+        """All servers whose tools are used, in the order in which the session opens them: `server` comes first.
+
+        `tools` and calls have the names of such a session (`prove.servers.catalog.toolbox`).
+        """
+        return (self.server, *self.servers)
 
     @property
     def calls(self) -> list[GroundTruthCall]:

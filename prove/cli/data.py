@@ -47,7 +47,7 @@ def synthesize(
     seed: Seed = 0,
     split: Annotated[str, typer.Option(help="train, validation or heldout: which worlds they live in.")] = "train",
     mix: Annotated[
-        str, typer.Option(help="multi_turn, paper (its shares of all kinds), or transfer (and four servers held out).")
+        str, typer.Option(help="multi_turn, paper (its shares of all kinds), transfer (and four servers held out), or broad (our own).")
     ] = "multi_turn",
     max_tools: Annotated[int, typer.Option(help="At most so many candidate tools of the server; 0 for all.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Processes, or requests at a time; the bytes are the same for any number.")] = 1,
@@ -61,17 +61,19 @@ def synthesize(
 ) -> None:
     """Make certified conversations; goes on where a killed run stopped."""
     from prove.progress import Progress
+    from prove.synthesis.broad.compose import Shares
     from prove.synthesis.data.dataset import PAPER_MIX, UNSEEN, Plan, item, read_rejects
     from prove.synthesis.data.dataset import synthesize as make
     from prove.synthesis.teachers.llm_teacher import LLMTeacher
 
     paper = tuple(PAPER_MIX.items())
-    mixes = {"multi_turn": (("multi_turn", 1),), "paper": paper, "transfer": paper}
+    mixes = {"multi_turn": (("multi_turn", 1),), "paper": paper, "transfer": paper, "broad": paper}
     known_split(split)
     if mix not in mixes:
         fail(f"there is no mix {mix!r}; there are: {', '.join(mixes)}")
     names = [name for name in chosen(servers) if mix != "transfer" or split == "heldout" or name not in UNSEEN]
-    plan = Plan(n, seed, tuple(names), split, mixes[mix], max_tools=max_tools)  # type: ignore[arg-type]
+    shares = Shares() if mix == "broad" else None
+    plan = Plan(n, seed, tuple(names), split, mixes[mix], max_tools=max_tools, broad=shares)  # type: ignore[arg-type]
     words = LLMTeacher(_llm(teacher, teacher_model, "teacher", temperature, prices, seed), teacher_goals) if teacher else None
     if words and ray:
         fail("give either --teacher, which waits more than it computes, or --ray")

@@ -20,6 +20,7 @@ import msgspec
 
 from prove.servers.errors import did_you_mean
 from prove.servers.server import Server, World
+from prove.servers.tools import Tool
 
 
 class Domain(msgspec.Struct, frozen=True):
@@ -80,6 +81,20 @@ def load(name: str) -> Domain:
     if len(classes) != 1:
         raise LookupError(f"{tools.__name__} must define exactly one Server class, found {len(classes)}")
     return Domain(name, classes[0], importlib.import_module(f"{package.__name__}.world").populate, package)
+
+
+@cache
+def toolbox(servers: tuple[str, ...]) -> dict[str, tuple[str, Tool]]:
+    """The tools of several servers in one session, by the names under which they are called there: (server, tool).
+
+    A tool keeps its bare name unless a server before it has one of the same name: then it is `server_tool`. Raises LookupError
+    for an unknown server.
+    """
+    out: dict[str, tuple[str, Tool]] = {}
+    for server in servers:
+        for tool in load(server).server.tools.values():
+            out[tool.name if tool.name not in out else f"{server}_{tool.name}"] = (server, tool)
+    return out
 
 
 def catalogue() -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import msgspec
 
-from prove.servers.catalog import world_of
+from prove.servers.catalog import toolbox, world_of
 from prove.servers.decoding import quoted
 from prove.servers.equality import fingerprint
 from prove.servers.errors import Code, Strike, ToolError, did_you_mean
@@ -41,8 +41,8 @@ def refusal(code: Code, message: str) -> Result:
 class Session:
     """Sessions share structure and never state; calls run one at a time, each a transaction.
 
-    With several servers, a tool keeps its bare name unless a server before it has one of the same name: then it is
-    `server_tool`. `only` limits what may be called, as a model's candidate tools do.
+    With several servers, tools have the names of their `toolbox`. `only` limits what may be called, as a model's candidate tools
+    do.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Session:
         names = [servers] if isinstance(servers, str) else list(dict.fromkeys(servers))
         worlds = {name: world_of(name, seed) for name in names}
         start: Snapshot = (worlds[names[0]].start, [{} for _ in names])
-        return cls(worlds, start, _names(worlds), None if only is None else frozenset(only))
+        return cls(worlds, start, toolbox(tuple(names)), None if only is None else frozenset(only))
 
     def call(self, name: str, arguments: Any) -> Result:
         """Run one tool. A refusal is a `Result` and leaves no trace (but for a `Strike`); any other exception is a bug and is raised."""
@@ -140,15 +140,8 @@ class Session:
             if changes or rows.minted != self.worlds[server].fresh[name][1]:
                 yield name, rows.minted, changes
 
-    def outcome(self) -> str:
-        """The state up to a renaming of the ids minted in this session: two sessions with the same outcome did the
-        same deed, in whatever order they created things."""
-        return fingerprint({name: list(server.state.touched()) for name, server in self.servers.items()})
-
-
-def _names(worlds: dict[str, World]) -> dict[str, tuple[str, Tool]]:
-    out: dict[str, tuple[str, Tool]] = {}
-    for name, world in worlds.items():
-        for tool in world.server.tools.values():
-            out[tool.name if tool.name not in out else f"{name}_{tool.name}"] = (name, tool)
-    return out
+    def outcome(self, servers: Collection[str] | None = None) -> str:
+        """The state, of some servers or all, up to a renaming of the ids minted in this session: two sessions with the same
+        outcome did the same deed, in whatever order they created things."""
+        among = self.servers if servers is None else [name for name in self.servers if name in servers]
+        return fingerprint({name: list(self.servers[name].state.touched()) for name in among})

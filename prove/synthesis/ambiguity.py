@@ -15,46 +15,58 @@ from typing import Any
 import msgspec
 
 from prove.records import Attempt, Conversation, GroundTruthCall, leaves
+from prove.servers.catalog import toolbox
 from prove.servers.schema import bare, fields_of, ids_in, is_id, without_none
 from prove.servers.server import Server
 from prove.servers.session import Session
+from prove.servers.tools import Tool
 from prove.synthesis.certify import Rejected
 from prove.synthesis.language.phrases import Phrasebook, Template, phrasebook, polished
 from prove.synthesis.language.saying import is_money, is_month, ways
 from prove.synthesis.planning.values import key_type, name_of, shown_alone, table_of
+from prove.synthesis.planning.working import picked
 
 Span = tuple[int, int]  # where in the words something begins and ends
 
 
 def single_out(conversation: Conversation, session: Session) -> None:
     """Check every id argument on a fresh session of the conversation's world. Raises `Rejected("ambiguous")`."""
-    live, book = session.servers[conversation.server], phrasebook(conversation.server)
-    recent: dict[Any, set[str]] = {}  # id type -> the records that the last query about such was about
+    tools, recent = toolbox(conversation.homes), dict[Any, set[str]]()  # id type -> the records that the last query about such was about
     words = ""
     for turn in conversation.turns:
         session.advance(minutes=turn.minutes_later)
         words = f"{words}\n{turn.user}".strip()
-        if not turn.calls and not turn.attempts and turn.level != "complete":
+        if not turn.calls and not turn.attempts and (turn.level != "complete" or turn.held):
             continue  # the assistant asks back, and the answer goes on with the same query
-        tried = [a for a in turn.attempts if a.recovery != "corrected"]
-        wanted = [pair for call in [*turn.calls, *tried] for pair in _ids(live, call)]
-        query = Query(words, live, book)
-        for kind, key in wanted:
-            if not (table := table_of(type(live), kind)):
-                continue
-            others = query.mistakable(kind, key, recent.get(kind, set()))
-            if key not in live.state[table]:  # what the query itself has made is "that one" only where it speaks of no other
-                others = others | {other for like, other in wanted if like == kind} - {key}
-            if others:
-                raise Rejected("ambiguous", f"{key} in {words!r}: it could be {', '.join(sorted(others))}")
+        calls = [(*tools[c.name], c) for c in turn.calls]
+        tried = [(*tools[a.name], a) for a in turn.attempts if a.recovery != "corrected"]
+        for home in conversation.homes:
+            live = session.servers[home]
+            query = Query(words, live, phrasebook(home))
+            wanted = [(*pair, call) for server, tool, call in [*calls, *tried] if server == home for pair in _ids(tool, call)]
+            for kind, key, call in wanted:
+                if not (table := table_of(type(live), kind)) or _by_rank(conversation, call, key):
+                    continue  # "the largest" is one, whatever else is large
+                others = query.mistakable(kind, key, recent.get(kind, set()))
+                if key not in live.state[table]:  # what the query itself has made is "that one" only where it speaks of no other
+                    others = others | {other for like, other, _ in wanted if like == kind} - {key}
+                if others:
+                    raise Rejected("ambiguous", f"{key} in {words!r}: it could be {', '.join(sorted(others))}")
         results = [session.call(c.name, c.arguments).value for c in turn.calls]
-        recent |= {kind: {key} for kind, key in shown_alone(live, results).items()} | _about(wanted, live, results)
+        for home in conversation.homes:
+            live, shown = session.servers[home], [r for (server, *_), r in zip(calls, results, strict=True) if server == home]
+            about = [pair for server, tool, call in calls if server == home for pair in _ids(tool, call)]
+            recent |= {kind: {key} for kind, key in shown_alone(live, shown).items()} | _about(about, live, shown)
         words = ""
 
 
-def _ids(live: Server, call: GroundTruthCall | Attempt) -> Iterator[tuple[Any, str]]:
+def _by_rank(conversation: Conversation, call: GroundTruthCall | Attempt, key: str) -> bool:
+    return isinstance(call, GroundTruthCall) and key in picked(conversation.turns, call.id)
+
+
+def _ids(tool: Tool, call: GroundTruthCall | Attempt) -> Iterator[tuple[Any, str]]:
     """(id type, key) of every record that a call's arguments name, by itself or in a list."""
-    for p in (p for p in live.tools[call.name].parameters if p.name in call.arguments):
+    for p in (p for p in tool.parameters if p.name in call.arguments):
         value = call.arguments[p.name]
         yield from ((kind, key) for kind in ids_in(p.hint) for key in (value if isinstance(value, list) else [value]))
 

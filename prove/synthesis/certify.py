@@ -19,7 +19,7 @@ from prove.facts import located
 from prove.records import Answer, Certificate, Conversation, GroundTruthCall, leaves
 from prove.synthesis.proof.alternatives import alternatives
 from prove.synthesis.proof.necessity import Truth
-from prove.synthesis.proof.provenance import heard, provenance, sources
+from prove.synthesis.proof.provenance import heard, provenance, sources, worked_out
 from prove.synthesis.proof.replay import Rejected, Run, Whole, home, replay_results
 
 __all__ = ["Rejected", "certify", "heard", "home", "replay_results"]
@@ -28,6 +28,7 @@ __all__ = ["Rejected", "certify", "heard", "home", "replay_results"]
 def certify(conversation: Conversation) -> Conversation:
     """The conversation with records of answers, origins, order and certificate filled in. Raises `Rejected`."""
     whole = Whole(conversation)
+    worked_out(conversation, whole.results)
     traced = provenance(_with_records(conversation, whole), whole.results)
     calls, whole.wanted = traced.calls, traced.wanted
     if calls and not traced.wanted and whole.before[0].outcome() == whole.outcome:
@@ -79,8 +80,8 @@ def _unshown_orders(calls: Sequence[GroundTruthCall], whole: Whole) -> Iterator[
     for j, later in enumerate(calls):
         for i, earlier in reversed(list(enumerate(calls[:j]))):
             along = _needed(calls[i:j], later, needs)
-            if earlier in along or not (whole.writes(earlier) or whole.writes(later)):
-                continue
+            if earlier in along or not (whole.writes(earlier) or whole.writes(later)) or whole.home(earlier) != whole.home(later):
+                continue  # two servers have nothing in common but the clock
             staying = [c for c in calls[i:j] if c not in along]
             run = whole.instead(i, [*along, later, *staying, *calls[j + 1 :]])
             if not whole.reached_by(run) or not _same_results(run, whole, later, earlier):

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from functools import cache
 from typing import Any
 
-from prove.records import Attempt, Conversation, GroundTruthCall, Turn, leaves
+from prove.records import Conversation, leaves
 from prove.servers.schema import bare, fields_of, metas
 from prove.servers.session import Session
 from prove.servers.tools import Tool
@@ -61,19 +61,11 @@ def tell_truth(conversation: Conversation, session: Session) -> None:
     for turn in conversation.turns:
         session.advance(minutes=turn.minutes_later)
         known.hear(turn.user)
-        for step in shown(turn):
+        for step in turn.shown:
             known.read(step.name, session.call(step.name, step.arguments), step.arguments)
-        known.work_out(getattr(turn, "workings", ()))
+        known.work_out(turn.workings)
         for claim in known.unsourced(turn.reply) if turn.calls or turn.attempts else ():
             raise Rejected("reply", f"{claim!r} of {turn.reply!r} is from nowhere")
-
-
-def shown(turn: Turn) -> Iterator[GroundTruthCall | Attempt]:
-    """All that the assistant calls in a turn, in order, with what is refused."""
-    for call in turn.calls:
-        yield from (a for a in turn.attempts if a.before == call.id)
-        yield call
-    yield from (a for a in turn.attempts if not a.before)
 
 
 class Known:
@@ -81,9 +73,9 @@ class Known:
 
     def __init__(self, conversation: Conversation, session: Session) -> None:
         self.session = session
-        self.text = getattr(conversation, "policy", "")  # what was said, and what refusals say
+        self.text = conversation.policy  # what was said, and what refusals say
         self.strings: set[str] = set()
-        self.said = {word for server in homes(conversation) for word in _own_words(server)}
+        self.said = {word for server in conversation.homes for word in _own_words(server)}
         self.forms: set[str] = set()
         self.numbers: dict[str, set[str]] = {}  # a number as it is told -> what it may be of
         self.counts: set[int] = set()
@@ -183,11 +175,6 @@ class Known:
         if m["number"]:
             return claim in self.numbers or (claim.replace(",", "").isdigit() and int(claim.replace(",", "")) in self.counts)
         return any(claim.strip("().,;:\"'") in s for s in self.strings)
-
-
-def homes(conversation: Conversation) -> tuple[str, ...]:
-    """The servers whose tools a conversation uses."""
-    return tuple(getattr(conversation, "homes", (conversation.server,)))
 
 
 @cache

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from prove.records import GroundTruthCall
-from prove.servers.catalog import load
+from prove.servers.catalog import load, toolbox
 from prove.verify.asks import asked_for
 from prove.verify.effects import alternatives, arguments, effects, together
 from prove.verify.evidence import Bound, Evidence, run, scalars, stands_at, told_by, untraced
@@ -13,22 +13,24 @@ from prove.verify.facts import covers, told
 from prove.verify.mentions import Words, asked, asked_back, misunderstood, offer_before
 from prove.verify.refusals import recoveries
 from prove.verify.replies import replies
+from prove.verify.rules import broken
 from prove.verify.words import choices_of, heard, verbatim, without
+from prove.verify.working import wrong
 
-_DISTRACTORS = range(3, 9)
+_DISTRACTORS = range(3, 61)  # three to eight in the paper's mix, up to sixty in ours
 
 
 def candidates(e: Evidence) -> Iterator[str]:
-    """The candidate tools exist and hold every call; three to eight distractors are other servers' tools, or there are none."""
-    record, own = e.record, load(e.record.server).server.tools
+    """The candidate tools exist and hold every call; three distractors or more are other servers' tools, or there are none."""
+    record, own = e.record, toolbox(e.record.homes)
     if unknown := set(record.tools) - own.keys():
-        yield f"{record.server} has no {', '.join(sorted(unknown))}"
+        yield f"{', '.join(record.homes)}: there is no {', '.join(sorted(unknown))}"
     if len(set(record.tools)) != len(record.tools):
         yield "a candidate is listed twice"
     if missing := {c.name for c in record.calls} - set(record.tools):
         yield f"{', '.join(sorted(missing))} is called but no candidate"
     pairs = [name.split(".") for name in record.distractors]
-    if any(server == record.server or tool not in load(server).server.tools for server, tool in pairs):
+    if any(server in record.homes or tool not in load(server).server.tools for server, tool in pairs):
         yield f"not all of these are other servers' tools: {', '.join(record.distractors)}"
     if pairs and (len(pairs) not in _DISTRACTORS or len({tool for _, tool in pairs} - own.keys()) != len(pairs)):
         yield f"{len(pairs)} distractors, or two tools of one name: {', '.join(record.distractors)}"
@@ -92,12 +94,17 @@ def provenance(e: Evidence) -> Iterator[str]:
         yield f"{call}: {name} = {value!r} is from nowhere"
 
 
+def workings(e: Evidence) -> Iterator[str]:
+    """What was worked out from results comes out again, the words say it, and the calls that hinge on it come after it."""
+    yield from wrong(e.record, e.whole.results, e.said)
+
+
 def secrets(e: Evidence) -> Iterator[str]:
     """A PIN, password or token stands to the letter in the user's words so far or in an earlier result."""
-    tools, shown = load(e.record.server).server.tools, set[str]()
+    tools, shown = toolbox(e.record.homes), set[str]()
     for turn, words in zip(e.record.turns, e.said, strict=True):
         for call in turn.calls:
-            for name in (p.name for p in tools[call.name].parameters if p.secret and p.name in call.arguments):
+            for name in (p.name for p in tools[call.name][1].parameters if p.secret and p.name in call.arguments):
                 if not verbatim(call.arguments[name], words) and msgspec.json.encode(call.arguments[name]).decode() not in shown:
                     yield f"{call.id}: nobody told the {name}"
             shown |= {text for _, text in scalars(e.whole.results.get(call.id))}
@@ -123,7 +130,7 @@ def _cited(origin: str) -> Iterator[tuple[str, str]]:
     """(call, path) of each part of an origin that is a result."""
     for part in origin.split("; "):
         source, colon, path = part.partition(": ")
-        if colon and source != "user":
+        if colon and source not in ("user", "worked out"):
             yield source, path
 
 
@@ -179,17 +186,18 @@ def questions(e: Evidence) -> Iterator[str]:
     """Where the assistant asks back, the answer gives a value that the query did not, or tells more of a record that is meant."""
     for i, turn in enumerate(e.record.turns):
         given = [(call, name) for call in turn.calls for name in call.arguments]
-        if given and asked_back(e, i) and all(_said_before(e, i, *one) for one in given):
+        asks = given and asked_back(e, i) and not e.record.turns[i - 1].held  # to ask for leave is no question
+        if asks and all(_said_before(e, i, *one) for one in given):
             yield f"turn {i}: the assistant asks back though everything was said"
 
 
 def _said_before(e: Evidence, i: int, call: GroundTruthCall, name: str) -> bool:
     """Whether a turn's query gives an argument before the assistant asks back as well as it does with the answer."""
-    tool, value = load(e.record.server).server.tools[call.name], call.arguments[name]
+    (home, tool), value = toolbox(e.record.homes)[call.name], call.arguments[name]
     parameter = next(p for p in tool.parameters if p.name == name)
     others = [v for n, v in call.arguments.items() if n != name and isinstance(v, str)]
     *before, _ = query = without(asked(e, i), others)
-    first, both = (Words(e.record.server, words, e.whole.states[i]) for words in (before, query))
+    first, both = (Words(home, words, e.whole.states[i]) for words in (before, query))
     if kind := parameter.id_type:
         return first.single_out(kind, value) and first.told(kind, value) == both.told(kind, value)
     spec, choices = tool.input_schema["properties"][name], choices_of(first.server, name, parameter.hint)
@@ -201,9 +209,14 @@ def refusal(e: Evidence) -> Iterator[str]:
     if e.record.kind != "clarification":
         return
     words = e.record.turns[-1].user
-    for tools in asked_for(e.record.server, words):
+    for tools in (tools for home in e.record.homes for tools in asked_for(home, words)):
         if tools <= set(e.record.tools):
             yield f"{words!r} asks for {' or '.join(sorted(tools))}, which is there"
+
+
+def policy(e: Evidence) -> Iterator[str]:
+    """The rules in the prompt are those of the server, the calls keep them, and while something is held nothing changes."""
+    yield from broken(e)
 
 
 def ambiguity(e: Evidence) -> Iterator[str]:
@@ -217,7 +230,7 @@ def recovery(e: Evidence) -> Iterator[str]:
 
 
 ALL = (
-    candidates, kind, replay, answers, provenance, secrets, origins, necessity, together, arguments, effects, alternatives, order, goal,
-    questions, refusal, ambiguity, recovery, replies,
+    candidates, kind, replay, answers, provenance, workings, secrets, origins, necessity, together, arguments, effects, alternatives, order,
+    goal, questions, refusal, policy, ambiguity, recovery, replies,
 )  # fmt: skip
 NEED_A_RUN = ALL[3:]  # where the ground truth does not run, these have nothing to look at

@@ -6,10 +6,12 @@ from typing import Any
 import msgspec
 
 from prove.records import Answer, Attempt, Conversation
-from prove.servers.catalog import load
+from prove.servers.catalog import toolbox
 from prove.servers.session import Session
 from prove.verify.facts import covers, told
 from prove.verify.words import Said, choices_of, heard
+from prove.verify.working import hinges, lost
+from prove.verify.working import known as came_out
 
 Leaf = tuple[str, str]  # the name of a field, and the JSON text of the scalar in it
 Bound = tuple[str | None, str, str]  # the same with the record before it
@@ -55,12 +57,13 @@ def gather(record: Conversation) -> Evidence:
     """Run a conversation, and collect who said what on which day."""
     whole = run(record)
     words = [(turn.user, state.clock.now.date()) for turn, state in zip(record.turns, whole.states, strict=False)]
-    return Evidence(record, whole, [words[: i + 1] for i in range(len(words))])
+    rules = [(record.policy, words[0][1])] if record.policy else []  # what an assistant is told before has been told too
+    return Evidence(record, whole, [[*rules, *words[: i + 1]] for i in range(len(words))])
 
 
 def run(record: Conversation, leave_out: str = "", order: Sequence[str] = ()) -> Run:
     """Run a conversation turn by turn: without one call, or with the calls of each turn in another order."""
-    session, out = Session.open(record.server, record.seed, only=record.tools), Run()
+    session, out = Session.open(record.homes, record.seed, only=record.tools), Run()
     for turn in record.turns:
         session.advance(minutes=turn.minutes_later)
         out.states.append(session.fork())
@@ -130,21 +133,25 @@ def _in_a_row(items: list[Any]) -> Iterator[Any]:
 
 def untraced(e: Evidence, results: dict[str, Any], said: list[list[Said]]) -> Iterator[tuple[str, str, Any]]:
     """(call, argument, value) of every value of the calls with a result that is neither in the words so far, nor in an earlier
-    result, nor the schema's default."""
-    tools, known = load(e.record.server).server.tools, list[Leaf]()
+    result, nor the schema's default; and what was worked out and does not come out."""
+    tools, known = toolbox(e.record.homes), list[Leaf]()
     offered = list[Said]()  # what the assistant has offered, the user says with "yes"
     for turn, so_far in zip(e.record.turns, said, strict=True):
         words = [*so_far, *offered]
         offered += [(turn.reply, so_far[-1][1])] if any(a.recovery == "asked" for a in turn.attempts) else []
+        yield from (("", what, None) for what in lost([w for w in turn.workings if not w.calls], results))
         for call in (c for c in turn.calls if c.id in results):
-            for p in tools[call.name].parameters:
-                spec, value = tools[call.name].input_schema["properties"][p.name], call.arguments.get(p.name)
+            workings = hinges(e.record, call.id)
+            yield from ((call.id, what, None) for what in lost(workings, results))
+            home, tool = tools[call.name]
+            for p in tool.parameters:
+                spec, value = tool.input_schema["properties"][p.name], call.arguments.get(p.name)
                 if p.name not in call.arguments or ("default" in spec and spec["default"] == value):
                     continue
-                choices = choices_of(e.record.server, p.name, p.hint)
+                choices = choices_of(home, p.name, p.hint)
                 items, spec = (value, spec["items"]) if isinstance(value, list) else ([value], spec)
                 for item in items:
-                    if not heard(item, spec, words, choices) and not _shown(item, p.name, known):
+                    if not heard(item, spec, words, choices) and not _shown(item, p.name, known) and not came_out(item, workings, results):
                         yield call.id, p.name, item
             known += scalars(results[call.id])
 

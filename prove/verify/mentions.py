@@ -10,13 +10,14 @@ from functools import cache
 from typing import Any, Literal, get_origin
 
 from prove.records import Attempt, GroundTruthCall
-from prove.servers.catalog import load
+from prove.servers.catalog import toolbox
 from prove.servers.schema import bare, fields_of, ids_in, is_id, schema
 from prove.servers.session import Session
 from prove.servers.state import Table
 from prove.servers.tools import Tool
 from prove.verify.evidence import Evidence, scalars
 from prove.verify.words import Said, choices_of, heard, verbatim
+from prove.verify.working import hinges
 
 Ids = dict[Any, set[str]]  # id type -> keys
 
@@ -27,24 +28,31 @@ def misunderstood(e: Evidence) -> Iterator[str]:
     A record that the words do not single out must be the only one of its kind that this query has named or made, or else the
     only one that the last query about such records named or, where it named none, made or was shown.
     """
-    tools, recent = load(e.record.server).server.tools, Ids()
+    for home in e.record.homes:
+        yield from _misunderstood(e, home)
+
+
+def _misunderstood(e: Evidence, home: str) -> Iterator[str]:
+    """The same of one server's records."""
+    tools, recent = {name: tool for name, (server, tool) in toolbox(e.record.homes).items() if server == home}, Ids()
     for i, turn in enumerate(e.record.turns):
-        query = asked(e, i)
-        words, after = (Words(e.record.server, query, e.whole.states[k]) for k in (i, i + 1))
+        query, own = asked(e, i), [c for c in turn.calls if c.name in tools]
+        words, after = (Words(home, query, e.whole.states[k]) for k in (i, i + 1))
         refused = [a for a in (offer_before(e, i), *turn.attempts) if a and a.recovery in ("asked", "alternative")]
         named, messages = Ids(), " ".join(a.message for a in refused)
-        calls: list[GroundTruthCall | Attempt] = [*turn.calls, *(a for a in turn.attempts if a.recovery != "corrected")]
+        tried = [a for a in turn.attempts if a.name in tools and a.recovery != "corrected"]
+        calls: list[GroundTruthCall | Attempt] = [*own, *tried]
         for call in calls:
             for kind, key in _ids(tools[call.name], call.arguments):
                 if kind not in words.tables:
                     continue
                 new = not words.has(kind, key)  # made by an earlier call of this turn
                 meant = named.get(kind, set()) | {key} if new else named.get(kind) or recent.get(kind)
-                clear = (after if new else words).single_out(kind, key) or meant == {key}
+                clear = (after if new else words).single_out(kind, key) or meant == {key} or _by_rank(e, call, key)
                 if not clear and not _whole_key(key, messages):  # what stands in the way is named by the refusal
                     yield f"turn {i + 1}: {' '.join(text for text, _ in query)!r} does not single out {key}"
                 named.setdefault(kind, set()).add(key)
-        shown = {text for c in turn.calls for _, text in scalars(e.whole.results[c.id])}
+        shown = {text for c in own for _, text in scalars(e.whole.results[c.id])}
         recent |= {kind: keys for kind, keys in words.among(shown).items() if len(keys) == 1}
         recent |= words.made(after, shown) | named
 
@@ -64,7 +72,9 @@ def asked(e: Evidence, i: int) -> list[Said]:
 def asked_back(e: Evidence, i: int) -> bool:
     """Whether a turn answers what the assistant asked back."""
     before = e.record.turns[i - 1] if i else None
-    return before is not None and not before.calls and not before.attempts and before.level != "complete"
+    if before is None or before.calls or before.attempts:
+        return False
+    return before.level != "complete" or before.held
 
 
 def offer_before(e: Evidence, i: int) -> Attempt | None:
@@ -74,6 +84,12 @@ def offer_before(e: Evidence, i: int) -> Attempt | None:
 
 def _whole_key(key: str, text: str) -> bool:
     return re.search(rf"(?<![\w/-]){re.escape(key)}(?![\w/-])", text) is not None
+
+
+def _by_rank(e: Evidence, call: GroundTruthCall | Attempt, key: str) -> bool:
+    """Whether a record is meant as the largest, or as one of those that are over a bound."""
+    picked = [w.value for w in hinges(e.record, call.id) if w.pick] if isinstance(call, GroundTruthCall) else []
+    return any(key == value or (isinstance(value, list) and key in value) for value in picked)
 
 
 class Words:

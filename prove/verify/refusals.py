@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 
 from prove.records import Answer, Attempt, Turn
-from prove.servers.catalog import load
+from prove.servers.catalog import toolbox
 from prove.verify.evidence import Evidence, scalars, stands_at
 from prove.verify.words import choices_of, heard, verbatim
 
@@ -42,12 +42,12 @@ def _recovers(e: Evidence, i: int, turn: Turn, attempt: Attempt) -> bool:
 
 def _foreign(e: Evidence, i: int, attempt: Attempt) -> Iterator[str]:
     """The arguments of an attempt that neither the user's words so far nor a result up to the end of the turn give."""
-    tool = load(e.record.server).server.tools[attempt.name]
+    home, tool = toolbox(e.record.homes)[attempt.name]
     shown = {text for turn in e.record.turns[: i + 1] for c in turn.calls for _, text in scalars(e.whole.results.get(c.id))}
     for p in (p for p in tool.parameters if p.name in attempt.arguments):
         spec, value = tool.input_schema["properties"][p.name], attempt.arguments[p.name]
         items, spec = (value, spec["items"]) if isinstance(value, list) else ([value], spec)
-        choices = choices_of(e.record.server, p.name, p.hint)
+        choices = choices_of(home, p.name, p.hint)
         known = (heard(v, spec, e.said[i], choices) or msgspec.json.encode(v).decode() in shown for v in items)
         if not all(known) and spec.get("default") != value:
             yield p.name
@@ -59,7 +59,7 @@ def _unreasonable(e: Evidence, i: int, turn: Turn, attempt: Attempt) -> Iterator
     if not turn.answers:
         yield f"turn {i + 1}: nothing shows why {attempt.name} is refused"
     mine = {c.id for c in turn.calls}
-    tool = load(e.record.server).server.tools[attempt.name]
+    _, tool = toolbox(e.record.homes)[attempt.name]
     ids = [attempt.arguments[p.name] for p in tool.parameters if p.id_type and p.name in attempt.arguments]
     for answer in turn.answers:
         if answer.call not in mine or answer.value in ("", None, [], {}):

@@ -48,14 +48,14 @@ class Shown(NamedTuple):
 
 def replies(e: Evidence) -> Iterator[str]:
     """Each amount, number, day and time in a reply is one that a result shows by then, or one that was said."""
-    shown, heard = Shown([], set(), set(), set(), set()), str(getattr(e.record, "policy", ""))
+    shown, heard = Shown([], set(), set(), set(), set()), e.record.policy
     for turn, words, state in zip(e.record.turns, e.said, e.whole.states, strict=False):
         heard += "\n" + words[-1][0] + "\n".join(_refused(state, turn))
         for call in (c for c in turn.calls if c.id in e.whole.results):
             home, tool = state.tools[call.name]
             _collect(shown, load(home).server.tools[tool.name].output_schema, e.whole.results[call.id], "")
             shown.texts.update(v for v in call.arguments.values() if isinstance(v, str))
-        for working in getattr(turn, "workings", ()):
+        for working in turn.workings:
             _worked(shown, working.value, working.given)
         if turn.calls or turn.attempts:
             today = state.clock.now.date()

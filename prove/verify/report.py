@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from prove.records import Conversation, read_conversations
-from prove.servers.catalog import catalogue, load
+from prove.servers.catalog import catalogue, load, toolbox
 from prove.verify import checks
 from prove.verify.evidence import gather
 
@@ -57,7 +57,7 @@ def verify(file: Path, workers: int = 0, tell: Callable[[int, int], None] | None
     Raises `BadRecord` for a line that is no conversation, LookupError for an unknown server, OSError for no file.
     """
     records = sorted(read_conversations(file), key=lambda r: (r.server, r.seed))  # so that worlds are built once
-    for server in {r.server for r in records}:
+    for server in {home for r in records for home in r.homes}:
         load(server)
     made, faults = Counter({check.__name__: 0 for check in checks.ALL}), list[Fault]()
     for done, (names, found) in enumerate(_checked(records, workers or os.cpu_count() or 1), 1):
@@ -68,8 +68,9 @@ def verify(file: Path, workers: int = 0, tell: Callable[[int, int], None] | None
     for name, check in (("duplicates", duplicates), ("identity", identity)):
         made[name] = len(records)
         faults += check(records)
-    calls = Counter(f"{r.server}.{c.name}" for r in records for c in r.calls)
-    return Verdict(made, faults, calls, sum(len(load(s).server.tools) for s in catalogue()))
+    library = set(catalogue())
+    calls = Counter(f"{home}.{tool.name}" for r in records for home, tool in (toolbox(r.homes)[c.name] for c in r.calls) if home in library)
+    return Verdict(made, faults, calls, sum(len(load(s).server.tools) for s in library))
 
 
 def _checked(records: Sequence[Conversation], workers: int) -> Iterator[tuple[list[str], list[Fault]]]:
@@ -120,9 +121,10 @@ def identity(records: Sequence[Conversation]) -> Iterator[Fault]:
     """No two records have the same id, and no world is in two splits."""
     ids, splits = Counter(r.id for r in records), defaultdict[tuple[str, int], set[str]](set)
     for record in records:
-        splits[record.server, record.seed].add(record.split)
+        for home in record.homes:
+            splits[home, record.seed].add(record.split)
     for record in records:
         if ids[record.id] > 1:
             yield Fault("identity", record.id, f"{ids[record.id]} records have this id")
-        if len(splits[record.server, record.seed]) > 1:
-            yield Fault("identity", record.id, f"its world is in {' and '.join(sorted(splits[record.server, record.seed]))}")
+        if several := [splits[home, record.seed] for home in record.homes if len(splits[home, record.seed]) > 1]:
+            yield Fault("identity", record.id, f"its world is in {' and '.join(sorted(several[0]))}")

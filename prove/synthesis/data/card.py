@@ -8,7 +8,7 @@ from typing import Any
 
 from prove.records import Conversation
 from prove.synthesis.data.dataset import read_rejects
-from prove.synthesis.data.report import report
+from prove.synthesis.data.report import report, tools_called
 
 LICENCE = "apache-2.0"
 #: What was made elsewhere, with its own licence and where to find it.
@@ -67,8 +67,8 @@ def _size(n: int) -> str:
 
 
 def _what(conversations: Sequence[Conversation], sources: Counter[str]) -> str:
-    servers = {c.server for c in conversations}
-    tools = {(c.server, call.name) for c in conversations for call in c.calls}
+    servers = {home for c in conversations for home in c.homes}
+    tools = {(home, tool.name) for c in conversations for home, tool in tools_called(c)}
     return "\n".join(
         [
             "# PROVE conversations",

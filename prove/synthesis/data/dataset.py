@@ -19,6 +19,7 @@ from prove.run import RunError
 from prove.servers.catalog import catalogue, load
 from prove.servers.server import stable_hash
 from prove.synthesis.ambiguity import single_out
+from prove.synthesis.broad.compose import Shares, compose
 from prove.synthesis.certify import Rejected, certify, home
 from prove.synthesis.data.abstention import abstention
 from prove.synthesis.data.dedup import Seen
@@ -55,6 +56,7 @@ class Plan(msgspec.Struct, frozen=True):
     distractors: float = 0.4
     stripped_enums: float = 0.3
     max_tools: int = 0  # at most so many candidate tools of the server; 0: all of them
+    broad: Shares | None = None  # queries of the kinds of `prove.synthesis.broad`, in these shares
 
     @property
     def homes(self) -> tuple[str, ...]:
@@ -101,6 +103,8 @@ def item(plan: Plan, i: int, teacher: LLMTeacher | None = None, outside: str = "
             proposes = teacher is not None and Random(f"goals:{name}").random() < teacher.goals
             if teacher and proposes:
                 record = propose(teacher.llm, server, seed, rng.choice(PERSONAS), rng, plan.shape.min_turns, name)
+            elif plan.broad and fate.random() >= plan.broad.plain:
+                record = compose(name, server, seed, fate, rng, plan.broad, patient=attempt < ATTEMPTS // 2)
             else:
                 record = Machine(server, seed, about, fate, rng, speaker, plan.shape).run(name)
             record = certify(record)
@@ -129,7 +133,9 @@ def _perturbed(record: Conversation, plan: Plan, rng: Random) -> Conversation:
     rolls = rng.random(), rng.random()
     if plan.max_tools:
         record = narrow(record, plan.max_tools, Random(f"narrow:{record.id}"))
-    if rolls[0] < plan.distractors:
+    if plan.broad and rng.random() < plan.broad.many_tools:
+        record = with_distractors(record, Random(f"distractors:{record.id}"), 20, 60)
+    elif rolls[0] < plan.distractors:
         record = with_distractors(record, Random(f"distractors:{record.id}"))
     return with_stripped_enums(record) if rolls[1] < plan.stripped_enums else record
 

@@ -41,7 +41,7 @@ def export(files: Sequence[Path], out: Path, heldout_servers: Sequence[str] = ()
 
 def split_of(conversation: Conversation, heldout_servers: Sequence[str]) -> str:
     """Which of `SPLITS` a conversation belongs to."""
-    if conversation.server in heldout_servers:
+    if set(conversation.homes) & set(heldout_servers):
         return "heldout_servers"
     return "heldout_worlds" if conversation.split == "heldout" else conversation.split
 

@@ -5,7 +5,7 @@ from random import Random
 import msgspec
 
 from prove.records import Conversation, Turn
-from prove.servers.catalog import catalogue, load
+from prove.servers.catalog import catalogue, load, toolbox
 from prove.synthesis.certify import Rejected
 
 _NO_TOOL = (
@@ -29,8 +29,8 @@ def narrow(record: Conversation, count: int, rng: Random) -> Conversation:
 
 def with_distractors(record: Conversation, rng: Random, low: int = 3, high: int = 8) -> Conversation:
     """Three to eight tools of other servers join the candidates, none of them named like one of its own."""
-    own = set(load(record.server).server.tools)
-    others = [f"{s}.{t}" for s in catalogue() if s != record.server for t in load(s).server.tools if t not in own]
+    own = set(toolbox(record.homes))
+    others = [f"{s}.{t}" for s in catalogue() if s not in record.homes for t in load(s).server.tools if t not in own]
     count = min(rng.randint(low, high), len(others))
     picked: dict[str, str] = {}
     for name in rng.sample(others, len(others)):
@@ -51,8 +51,8 @@ def missing_function(record: Conversation, rng: Random) -> Conversation:
     The earlier queries stay as they are. Raises `Rejected` where the tool is used earlier too.
     """
     *before, last = record.turns
-    tools, told = load(record.server).server.tools, {answer.call for answer in last.answers}
-    hidden = {c.name for c in last.calls if tools[c.name].marks.writes or c.id in told}  # all that was asked for, look-ups aside
+    tools, told = toolbox(record.homes), {answer.call for answer in last.answers}
+    hidden = {c.name for c in last.calls if tools[c.name][1].marks.writes or c.id in told}  # all that was asked for, look-ups aside
     if not hidden or hidden & {c.name for t in before for c in t.calls} or last.attempts or not any(t.calls for t in before):
         raise Rejected("missing function", f"{', '.join(sorted(hidden)) or 'nothing'} cannot be hidden")
     if before[-1].level != "complete" and not before[-1].calls:
@@ -70,4 +70,6 @@ def irrelevant(record: Conversation, rng: Random) -> Conversation:
         raise Rejected("irrelevance", "there is no other line of business")
     other = rng.choice(elsewhere)
     turns = [Turn(record.turns[0].user, record.turns[0].level, [], rng.choice(_NO_TOOL))]
-    return msgspec.structs.replace(record, kind="abstention", server=other, turns=turns, tools=sorted(load(other).server.tools))
+    return msgspec.structs.replace(
+        record, kind="abstention", server=other, servers=[], policy="", turns=turns, tools=sorted(load(other).server.tools)
+    )

@@ -7,6 +7,8 @@ from statistics import fmean
 from typing import Any
 
 from prove.records import Attempt, Conversation, Level, Turn
+from prove.servers.catalog import toolbox
+from prove.servers.tools import Tool
 from prove.synthesis.data.dataset import Plan
 from prove.synthesis.language.wording import rows
 from prove.synthesis.machine import Shape
@@ -23,13 +25,19 @@ def queries(conversation: Conversation) -> list[Level]:
     return levels
 
 
+def tools_called(conversation: Conversation) -> list[tuple[str, Tool]]:
+    """(server, tool) of each call of the ground truth."""
+    tools = toolbox(conversation.homes)
+    return [tools[call.name] for call in conversation.calls]
+
+
 def report(conversations: Sequence[Conversation], rejects: Counter[str]) -> dict[str, Any]:
     """Counts, shares, lengths, wording (beside that of BFCL Multi-Turn) and yield. Shares are of conversations; those of levels and
     recoveries are of queries."""
     n = len(conversations)
     live = [c for c in conversations if c.calls]
     levels = Counter(level for c in live for level in queries(c))
-    tools = {(c.server, call.name) for c in conversations for call in c.calls}
+    tools = {(home, tool.name) for c in conversations for home, tool in tools_called(c)}
     return {
         "n": n,
         "kinds": _shares(Counter(c.kind for c in conversations)),

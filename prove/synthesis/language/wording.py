@@ -17,8 +17,8 @@ from zipfile import ZipFile
 import msgspec
 import pandas as pd
 
-from prove.records import Conversation
-from prove.servers.catalog import catalogue, load
+from prove.records import Conversation, GroundTruthCall
+from prove.servers.catalog import catalogue, load, toolbox
 from prove.servers.schema import ids_in
 from prove.servers.server import Server
 
@@ -189,19 +189,14 @@ def _talk(c: Conversation) -> Talk:
         [[v for call in turn.calls for v in _values(c, call)] for turn in c.turns],
         len(c.calls),
         sum(bool(turn.calls) for turn in c.turns),
-        len({_home(c, call) for call in c.calls}),
+        len({toolbox(c.homes)[call.name][0] for call in c.calls}),
         len(c.tools) + len(c.distractors) + (0 if c.schemas is msgspec.UNSET else len(c.schemas)),
     )
 
 
-def _home(c: Conversation, call: Any) -> str:
-    """The server that a call goes to."""
-    return str(getattr(call, "server", "") or c.server)
-
-
-def _values(c: Conversation, call: Any) -> Iterator[Any]:
+def _values(c: Conversation, call: GroundTruthCall) -> Iterator[Any]:
     """The values of a call's arguments, ids apart."""
-    for p in load(_home(c, call)).server.tools[call.name].parameters:
+    for p in toolbox(c.homes)[call.name][1].parameters:
         if p.name in call.arguments and not list(ids_in(p.hint)):
             yield from _scalars(call.arguments[p.name])
 

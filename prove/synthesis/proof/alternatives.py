@@ -15,7 +15,7 @@ from prove.servers.session import Session
 from prove.servers.tools import Tool
 from prove.synthesis.proof.fillings import Value, field_names, fillings, shown_kinds, slots
 from prove.synthesis.proof.necessity import Truth, objects, says
-from prove.synthesis.proof.provenance import sources
+from prove.synthesis.proof.provenance import Said, sources
 
 _FILLINGS = 6  # ways of calling one tool that are tried
 _PARTS = 4  # calls that do a part of a step, for each of which the other part is looked for
@@ -25,6 +25,8 @@ def alternatives(truth: Truth) -> list[Alternative]:
     """What was found, in the order of the steps. Of several steps the first is where the calls are made; the others are left out."""
     found = list[Alternative]()
     for i, call in enumerate(truth.calls):
+        if call.id in truth.hinged:
+            continue  # what is worked out from a result stands at its places there
         search = _Writes(truth, i) if truth.whole.writes(call) else _Reads(truth, i)
         found += [a for a in search.found() if a not in found]
     return found
@@ -81,7 +83,7 @@ class _Reads(_Search):
         for tool, other in self.ways(writes=False):
             result = self._shows(other) if self._could_serve(tool) and not self.is_less(other) else None
             if result is not None and self._serves(self.call, other, result):
-                later = (c for c in self.truth.calls[self.i + 1 :] if not self.whole.writes(c))
+                later = (c for c in self.truth.calls[self.i + 1 :] if not self.whole.writes(c) and c.id not in self.truth.hinged)
                 more = [c.id for c in later if self._serves(c, other, result)]
                 if alternative := self.instead([self.call.id, *more], other):
                     single = True
@@ -102,7 +104,7 @@ class _Reads(_Search):
             Value(field, kinds.get(field, ""), value)
             for item, words in found
             for field, value in item.items()
-            if isinstance(value, str) and value not in needs.values and says(value, words, self.truth.today)
+            if isinstance(value, str) and value not in needs.values and says(value, words)
         ]
 
     def _result(self) -> Any:
@@ -137,7 +139,7 @@ class _Reads(_Search):
                     if first and fits and (alternative := self.instead([self.call.id], first, second)):
                         yield alternative
 
-    def _finds(self, id_type: Any, key: str, words: str) -> OtherCall | None:
+    def _finds(self, id_type: Any, key: str, words: list[Said]) -> OtherCall | None:
         """A read without any argument in whose result the words tell a record."""
         for name, (home, tool) in self.before.tools.items():
             if home == self.home and not tool.marks.writes and id_type in tool.produces and not any(p.required for p in tool.parameters):

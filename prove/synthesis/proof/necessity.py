@@ -14,7 +14,8 @@ from prove.servers import Cents
 from prove.servers.server import Server
 from prove.servers.session import Session
 from prove.synthesis.language.saying import readings
-from prove.synthesis.proof.provenance import cited, places, said_whole, sources
+from prove.synthesis.planning import working
+from prove.synthesis.proof.provenance import Said, cited, places, said_by, said_whole, sources
 from prove.synthesis.proof.replay import Rejected, Whole
 
 
@@ -22,7 +23,7 @@ class Needs(msgspec.Struct):
     """What only this call shows: facts that the user asked for, and values that a later call takes, with the words by then."""
 
     facts: set[Fact]
-    values: dict[Any, str]
+    values: dict[Any, list[Said]]
     kinds: set[Any]  # the id types of those values
 
     def met_by(self, facts: set[Fact]) -> bool:
@@ -34,12 +35,9 @@ class Truth:
 
     def __init__(self, conversation: Conversation, whole: Whole) -> None:
         self.conversation, self.whole, self.calls = conversation, whole, conversation.calls
+        self.hinged = {source for turn in conversation.turns for w in turn.workings for source, _ in working.places(w)}
         self.asked = {answer.call for turn in conversation.turns for answer in turn.answers}
-        self.today = date.fromisoformat(conversation.today)
-        self.words, so_far = dict[str, str](), ""
-        for turn in conversation.turns:
-            so_far += "\n" + turn.user
-            self.words |= {call.id: so_far for call in turn.calls}
+        self.words = {call.id: said for turn, said in zip(conversation.turns, said_by(conversation), strict=True) for call in turn.calls}
         self.needs = {call.id: self._needs(call) for call in self.calls}
         self.changed = {call.id: self._changes(i) for i, call in enumerate(self.calls)}
 
@@ -78,7 +76,8 @@ class Truth:
         """What is lost if the i-th call is left out: "origin", "refusal", "state" or "answer". Raises `Rejected` for nothing."""
         call = self.calls[i]
         needs = self.needs[call.id]
-        if needs.values:
+        others = {fact.value for other, facts in self.whole.told.items() if other != call.id for fact in facts}
+        if needs.values or working.gives(call, self.conversation.turns, self.whole.results, others):
             return "origin"
         if not self.whole.writes(call):  # the rest is as it was
             if needs.facts:
@@ -136,14 +135,15 @@ class Truth:
             return run.results[call.id] if whole.reached_by(run) and needs.met_by(run.told[call.id]) else None
         result = whole.before[i].call(call.name, call.arguments)
         value = result.value
-        return value if result.ok and needs.met_by(told(whole.session, call.name, call.arguments, value)) else None
+        met = result.ok and needs.met_by(told(whole.session, call.name, call.arguments, value))
+        return value if met and working.comes_out(self.conversation.turns, call.id, value, whole.results) else None
 
-    def tells_which(self, result: Any, key: Any, words: str) -> bool:
+    def tells_which(self, result: Any, key: Any, words: list[Said]) -> bool:
         """Whether in a result the words single out what holds a value: no other item agrees with all that they say of it."""
         items = list(objects(result))
         found = [(item, field) for item in items for field, value in item.items() if value == key]
         for item, field in found:
-            said = {f: v for f, v in item.items() if v != key and says(v, words, self.today)}
+            said = {f: v for f, v in item.items() if v != key and says(v, words)}
             rivals = (other for other in items if other.get(field, key) != key)
             if any(all(other.get(f) == v for f, v in said.items()) for other in rivals):
                 return False
@@ -173,8 +173,12 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
         yield from objects(inner)
 
 
-def says(value: Any, words: str, today: date) -> bool:
+def says(value: Any, said: list[Said]) -> bool:
     """Whether words say what stands in a field: a text as it is or a choice without its underscores, a day, a number, an amount."""
+    return any(_says(value, words, today) for words, today in said)
+
+
+def _says(value: Any, words: str, today: date) -> bool:
     if isinstance(value, str) and value:
         if value[:4].isdigit() and value[4:5] == "-":
             return value[:10] in _days(words, today)

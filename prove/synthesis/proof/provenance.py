@@ -3,60 +3,84 @@ words."""
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, Literal, get_origin
 
 import msgspec
 
-from prove.records import Conversation, GroundTruthCall, paths
+from prove.records import Conversation, GroundTruthCall, Working, paths
 from prove.servers import Query
-from prove.servers.catalog import load
+from prove.servers.catalog import load, toolbox
 from prove.servers.schema import bare, without_none
-from prove.servers.server import Server
+from prove.servers.server import Server, start_of
 from prove.servers.tools import Parameter
 from prove.synthesis.language.phrases import Phrasebook, phrasebook
 from prove.synthesis.language.saying import readings
+from prove.synthesis.planning import working
 from prove.synthesis.planning.values import name_of
 from prove.synthesis.proof.replay import Rejected
+
+Said = tuple[str, date]  # a user's words, and the day they were said on
 
 
 def provenance(conversation: Conversation, results: dict[str, Any]) -> Conversation:
     """The conversation with every argument's origin. Raises `Rejected` for a value from nowhere."""
-    words, seen, turns = "", list[tuple[str, str, Any]](), []
-    server, today = load(conversation.server).server, date.fromisoformat(conversation.today)
-    for turn in conversation.turns:
-        words += "\n" + turn.user
+    seen, turns, tools, hinges = list[tuple[str, str, Any]](), [], toolbox(conversation.homes), working.sources(conversation.turns)
+    for turn, said in zip(conversation.turns, said_by(conversation), strict=True):
         calls = []
         for call in turn.calls:
-            parameters = {p.name: p for p in server.tools[call.name].parameters}
-            origin = {n: _origin(v, parameters[n], conversation, server, words, seen, today) for n, v in call.arguments.items()}
-            calls.append(msgspec.structs.replace(call, origin=origin))
+            home, tool = tools[call.name]
+            parameters = {p.name: p for p in tool.parameters}
+            workings = working.workings_of(conversation.turns, call.id)
+            origin = {n: _origin(v, parameters[n], home, said, seen, workings) for n, v in call.arguments.items()}
+            calls.append(msgspec.structs.replace(call, origin=origin, hinges=sorted(hinges.get(call.id, ()))))
             seen += [(call.id, path, value) for path, value in paths(results[call.id])]
-        if turn.refusal and turn.refusal.recovery == "asked":
-            words += "\n" + turn.reply  # what the assistant offers, the user has said with "yes"
         turns.append(msgspec.structs.replace(turn, calls=calls))
     return msgspec.structs.replace(conversation, turns=turns)
+
+
+def said_by(conversation: Conversation) -> list[list[Said]]:
+    """By each turn, everything that the assistant has been told so far: the rules first, if there are any."""
+    now = start_of(conversation.seed)
+    said, out = [(conversation.policy, now.date())] if conversation.policy else [], []
+    for turn in conversation.turns:
+        now += timedelta(minutes=turn.minutes_later)
+        said = [*said, (turn.user, now.date())]
+        out.append(said)
+        if turn.refusal and turn.refusal.recovery == "asked":
+            said = [*said, (turn.reply, now.date())]  # what the assistant offers, the user has said with "yes"
+    return out
+
+
+def worked_out(conversation: Conversation, results: dict[str, Any]) -> None:
+    """Raise `Rejected` where something comes out otherwise than the record says, or nobody says it."""
+    try:
+        working.check(conversation, results, said_by(conversation))
+    except (LookupError, TypeError, ValueError) as error:
+        raise Rejected("worked out wrongly", str(error)) from None
 
 
 def _origin(
     value: Any,
     parameter: Parameter,
-    conversation: Conversation,
-    server: type[Server],
-    words: str,
+    home: str,
+    said: Sequence[Said],
     seen: Sequence[tuple[str, str, Any]],
-    today: date,
+    workings: Sequence[Working],
 ) -> str:
+    if why := working.origin_of(value, workings):
+        return why
     if isinstance(value, list):
-        parts = [_origin(v, parameter, conversation, server, words, seen, today) for v in value]
+        parts = [_origin(v, parameter, home, said, seen, workings) for v in value]
         return "; ".join(dict.fromkeys(parts))
-    said = heard(value, parameter, server, phrasebook(conversation.server), words, today)
-    if said:
-        return said
+    server, book = load(home).server, phrasebook(home)
+    for words, today in said:
+        if why := heard(value, parameter, server, book, words, today):
+            return why
     for call, path, known in seen:
         if known == value and not isinstance(value, bool | int | float):
             return f"{call}: {path}"
-    raise Rejected("provenance", f"{parameter.name}={value!r} is nowhere in {words!r}")
+    raise Rejected("provenance", f"{parameter.name}={value!r} is nowhere in {[words for words, _ in said]}")
 
 
 def heard(value: Any, parameter: Parameter, server: type[Server], book: Phrasebook, words: str, today: date) -> str:
@@ -93,8 +117,8 @@ def said_whole(text: str, words: str) -> bool:
 
 
 def sources(call: GroundTruthCall) -> set[str]:
-    """The calls whose results an argument comes from."""
-    return {source for source, _ in places(call)}
+    """The calls whose results an argument comes from, or from which it was worked out."""
+    return {*(source for source, _ in places(call)), *call.hinges}
 
 
 def places(call: GroundTruthCall) -> Iterator[tuple[str, str]]:
@@ -102,10 +126,10 @@ def places(call: GroundTruthCall) -> Iterator[tuple[str, str]]:
     for origin in call.origin.values():
         for part in origin.split("; "):
             source, _, path = part.partition(": ")
-            if source != "user" and path:
+            if source not in ("user", "worked out") and path:
                 yield source, path
 
 
 def cited(origin: str) -> set[str]:
     """The calls that the origin of one argument names."""
-    return {part.split(":")[0] for part in origin.split("; ") if not part.startswith("user")}
+    return {part.split(":")[0] for part in origin.split("; ") if not part.startswith(("user", "worked out"))}

@@ -73,13 +73,16 @@ class Whole(Run):
         """Whether another run comes to the same end, with nothing refused and everything wanted read."""
         return run.ok and run.tells(self.wanted) and run.outcome == self.outcome
 
+    def home(self, call: GroundTruthCall) -> str:
+        return self.session.tools[call.name][0]
+
     def writes(self, call: GroundTruthCall) -> bool:
         return self.session.tools[call.name][1].marks.writes
 
 
 def home(conversation: Conversation) -> Session:
-    """A fresh session on the conversation's own server; what its distractors' servers hold plays no part."""
-    return Session.open(conversation.server, conversation.seed, only=conversation.tools)
+    """A fresh session on the conversation's own servers; what its distractors' servers hold plays no part."""
+    return Session.open(conversation.homes, conversation.seed, only=conversation.tools)
 
 
 def replay(conversation: Conversation, session: Session, befores: list[Session] | None = None) -> dict[str, Any]:

@@ -157,7 +157,7 @@ class LLMTeacher:
             try:
                 written = _parsed(text)
                 turn = msgspec.structs.replace(planned, user=written.user.strip(), reply=written.assistant.strip())
-                _check_words(load(record.server).server, planned, turn, phrases, held_back)
+                _check_words([load(home).server for home in record.homes], planned, turn, phrases, held_back)
                 _check_origins(record, before, planned, turn, results)
                 return turn
             except Rejected as rejected:
@@ -178,7 +178,7 @@ def _prompt(record: Conversation, before: list[Turn], planned: Turn, phrases: li
         f"Draft of the next turn:\nPerson: {planned.user}\nAssistant: {planned.reply}",
         "Phrases to keep word for word:\n" + "\n".join(f"- {p}" for p in phrases) if phrases else "",
     ]
-    system = _SYSTEM.format(server=record.server.replace("_", " "))
+    system = _SYSTEM.format(server=" and ".join(record.homes).replace("_", " "))
     return [{"role": "system", "content": system}, {"role": "user", "content": "\n\n".join(p for p in parts if p)}]
 
 
@@ -198,12 +198,12 @@ def _parsed(text: str) -> Written:
 # --- what the words must keep
 
 
-def _check_words(server: type[Server], planned: Turn, turn: Turn, phrases: list[str], held_back: list[str]) -> None:
+def _check_words(servers: list[type[Server]], planned: Turn, turn: Turn, phrases: list[str], held_back: list[str]) -> None:
     """Hold the words against the draft alone. Raises `Rejected` for the first fault."""
     for draft, said, who in ((planned.user, turn.user, "the person"), (planned.reply, turn.reply, "the assistant")):
         if not said or len(said) > 3 * len(draft) + 300:
             raise Rejected("too long" if said else "empty", f"{who} says {len(said)} characters")
-        if named := sorted(name for name in telling_names(server) if re.search(rf"\b{name}\b", said)):
+        if named := sorted(name for server in servers for name in telling_names(server) if re.search(rf"\b{name}\b", said)):
             raise Rejected("names a tool", f"{who} says {named[0]}")
         if foreign := _numbers(said) - _numbers(draft, words=True):
             raise Rejected("number from nowhere", f"{who} says {min(foreign):g}, which the draft does not")

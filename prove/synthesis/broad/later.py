@@ -1,0 +1,90 @@
+"""Time passes between two turns, and what was true is so no longer: it has to be read again."""
+
+import re
+from random import Random
+
+from prove.records import Turn, leaves
+from prove.synthesis.broad.book import book
+from prove.synthesis.broad.nouns import Known, answered, know
+from prove.synthesis.broad.scene import Off, Scene
+from prove.synthesis.broad.speech import around, sentence
+from prove.synthesis.language.phrases import polished, value_at
+
+_SPANS = (
+    (45, "three quarters of an hour"), (120, "two hours"), (180, "three hours"), (360, "six hours"), (1440, "a day"), (2880, "two days"),
+    (4320, "three days"), (10080, "a week"),
+)  # fmt: skip
+_AGAIN = (
+    "It's {span} later now. What is it by now?", "It has been {span}. Could you check again?", "I'm back after {span}. Has that changed?",
+    "That was {span} ago. Look it up once more, please.", "After {span} away I'd like to know it again.",
+    "{span} on, I wonder where that stands now.", "Now that it's {span} later: what is it at the moment?",
+)  # fmt: skip
+_NOW = (
+    "It's {span} later now. What is {what} by now?", "It has been {span}. Could you check {what} again?",
+    "I'm back after {span}. Has {what} changed? Tell me what it is now.", "That was {span} ago. Look up {what} once more, please.",
+    "After {span} away I'd like to know {what} again.",
+)  # fmt: skip
+_FIRST = ("what is {what}?", "could you tell me {what}?", "I'd like to know {what}.", "please look up {what}.", "how about {what}?")
+_RELATIVE = re.compile(r"\b(?:today|tomorrow|yesterday|this coming|last)\b")  # words that mean another day by then
+_TRIES = 16
+
+
+def again(scene: Scene, rng: Random) -> list[Turn]:
+    """A fact is asked for, time passes, and it is asked for again, since it is another by then."""
+    facts = [fact for server in scene.servers for fact in book(server).facts]
+    for _ in range(_TRIES if facts else 0):
+        trial = scene.fork()
+        try:
+            known = know(trial, rng.choice(facts), rng, rank=0.0)
+            assert isinstance(known, Known)
+            minutes, span = _until(trial, known, rng)
+            turns = _twice(trial, known, minutes, span, rng)
+        except Off:
+            continue
+        scene.__dict__ |= trial.__dict__
+        return turns
+    raise Off("nothing changes by itself here")
+
+
+def _until(scene: Scene, known: Known, rng: Random) -> tuple[int, str]:
+    """How much time may pass for a fact to be another. Raises `Off` where it stays as it is."""
+    for minutes, span in rng.sample(_SPANS, len(_SPANS)):
+        if (
+            (then := _then(scene, known, minutes)) != known.value
+            and then not in (None, "")
+            and not (isinstance(then, int | float) and then < 0)
+        ):
+            return minutes, span
+    raise Off(f"it is still {known.value}")
+
+
+def _then(scene: Scene, known: Known, minutes: int) -> object:
+    """What a fact will be after so many minutes, if there is nobody to do anything."""
+    future = scene.fork()
+    future.advance(minutes)
+    return value_at(future.would(known.fact.server, known.fact.tool, known.filled.arguments), known.fact.path)
+
+
+def _twice(scene: Scene, known: Known, minutes: int, span: str, rng: Random) -> list[Turn]:
+    fact, arguments = known.fact, known.filled.arguments
+    then = _then(scene, known, minutes)
+    before = len(scene.calls)
+    place, _ = known.read(scene, known.find(scene, rng))
+    first = _turn(scene, known, place, before, around(rng.choice(_FIRST).format(what=known.text), rng, fact.server, question=True), 0)
+    if (fact.path.rpartition(".")[2], then) in {leaf for result in scene.results.values() for leaf in leaves(result)}:
+        raise Off("something else has been like that before")
+    scene.advance(minutes)
+    before = len(scene.calls)
+    now = Known(known.filled, then)
+    call = scene.look(fact.server, fact.tool, arguments)
+    named = scene.calls[int(place.partition(":")[0][1:]) - 1].arguments == arguments  # else nothing but a list has shown it
+    if not named and _RELATIVE.search(known.text):
+        raise Off("there are no words for it that are good on another day")
+    form = rng.choice(_AGAIN if named and (rng.random() < 0.6 or _RELATIVE.search(known.text)) else _NOW)
+    words = form.format(span=span, what=known.text)
+    return [first, _turn(scene, now, f"{call}: {fact.path}", before, polished(sentence(words)), minutes)]
+
+
+def _turn(scene: Scene, known: Known, place: str, before: int, user: str, minutes: int) -> Turn:
+    reply = polished(sentence(known.told(scene)))
+    return Turn(user, "complete", scene.calls[before:], reply, [answered(place, known.value)], minutes_later=minutes)
