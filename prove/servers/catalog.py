@@ -1,4 +1,4 @@
-"""Finding servers: the `servers` package beside this one, and the entry-point group `prove.servers`.
+"""Finding servers: those of `prove.library`, and of the entry-point group `prove.servers`.
 
 A domain is a package with `tools.py` (one `Server` class), `world.py` (`populate(server, make)`) and, for synthesis,
 `phrases.toml`. `invariants.py` says what must hold after every call (`invariants(server)`) and what a past that the
@@ -57,12 +57,8 @@ class Domain(msgspec.Struct, frozen=True):
 @cache
 def packages() -> dict[str, str]:
     """Every server's name and the package it lives in, sorted by name."""
-    found = {}
-    try:
-        here = importlib.import_module("servers")
-        found = {m.name: f"servers.{m.name}" for m in pkgutil.iter_modules(here.__path__) if m.ispkg}
-    except ModuleNotFoundError:
-        pass  # installed without the library: only entry points then
+    library = importlib.import_module("prove.library")
+    found = {m.name: f"{library.__name__}.{m.name}" for m in pkgutil.iter_modules(library.__path__) if m.ispkg}
     found |= {point.name: point.value for point in entry_points(group="prove.servers")}
     return dict(sorted(found.items()))
 

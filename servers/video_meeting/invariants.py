@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
 
-from servers.video_meeting.tools import Meeting, Participant, VideoMeetings
+from .tools import Meeting, Participant, VideoMeetings
 
 
 def invariants(server: VideoMeetings) -> Iterator[str]:

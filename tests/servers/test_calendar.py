@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from prove.library.calendar.records import Appointment, Calendar, Person
+from prove.library.calendar.recurrence import between, normal, occurrences
 from prove.servers.session import Session
-from servers.calendar.records import Appointment, Calendar, Person
-from servers.calendar.recurrence import between, normal, occurrences
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from prove.library.email.world import WORK
 from prove.servers.session import Session
-from servers.email.world import WORK
 
 
 @pytest.fixture

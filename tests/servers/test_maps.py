@@ -5,10 +5,10 @@ from itertools import combinations
 
 import pytest
 
+from prove.library.maps.geography import metres_between
+from prove.library.maps.records import Junction
 from prove.servers.catalog import load
 from prove.servers.session import Session
-from servers.maps.geography import metres_between
-from servers.maps.records import Junction
 
 
 @pytest.fixture

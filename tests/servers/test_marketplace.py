@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
+from prove.library.marketplace.bidding import leaders, price_of, step
+from prove.library.marketplace.records import Bid
 from prove.servers.catalog import load
 from prove.servers.session import Session
-from servers.marketplace.bidding import leaders, price_of, step
-from servers.marketplace.records import Bid
 
 ITEM = {"title": "Walnut cabinet", "category": "furniture", "condition": "used", "price": 5000}
 

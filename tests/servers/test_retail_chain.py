@@ -4,9 +4,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from prove.library.retail_chain.tools import next_month
 from prove.servers.catalog import load
 from prove.servers.session import Session
-from servers.retail_chain.tools import next_month
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from datetime import datetime
 
 import pytest
 
+from prove.library.shopping.cards import brand_of
+from prove.library.shopping.prices import spread
 from prove.servers.session import Session
-from servers.shopping.cards import brand_of
-from servers.shopping.prices import spread
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from prove.library.trading.records import Arrival, Bar
 from prove.servers.catalog import load
 from prove.servers.session import Session
-from servers.trading.records import Arrival, Bar
 
 
 def calm():

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
+from prove.library.vehicle.driving import metres_between
+from prove.library.vehicle.records import Appointment
 from prove.servers.catalog import load
 from prove.servers.session import Session
-from servers.vehicle.driving import metres_between
-from servers.vehicle.records import Appointment
 
 
 class Garage:

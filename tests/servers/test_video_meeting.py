@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from prove.library.video_meeting.records import Meeting, Participant
 from prove.servers.session import Session
-from servers.video_meeting.records import Meeting, Participant
 
 
 @pytest.fixture

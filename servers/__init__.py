@@ -1,1 +1,0 @@
-"""The library: twenty domains, one folder each. Found by `prove.servers.catalog`; they never import each other."""
