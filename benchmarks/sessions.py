@@ -28,7 +28,7 @@ from prove.servers.session import Session
 from prove.synthesis.planning.wander import wander
 
 WORLDS, WALKS, CALLS = 4, 10, 6
-PROVE = ["-c", "from prove.cli import main; main()", "serve", "banking", "--http", "--port", "0", "--max-sessions", "10000"]
+PROVE = ["-m", "prove", "serve", "banking", "--http", "--port", "0", "--max-sessions", "10000"]
 ERAS = ("2026-07-28", "2025-11-25")
 WHO = {"io.modelcontextprotocol/protocolVersion": ERAS[0], "io.modelcontextprotocol/clientCapabilities": {}}
 Call = tuple[str, dict[str, Any], str]  # name, arguments, the text it gives in process

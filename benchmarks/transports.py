@@ -36,7 +36,7 @@ from prove.servers.session import Session
 from prove.stages import record
 
 CALL = ("get_account", {"account_id": "ACC-4001"})
-PROVE = ["-c", "from prove.cli import main; main()", "serve", "banking"]
+PROVE = ["-m", "prove", "serve", "banking"]
 CEILING_MS = 5.0  # what a loopback call may take: ten times as much is the sign of held-back packets
 Row = tuple[str, float, float]  # what, median us a call, calls a second
 

@@ -6,6 +6,9 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+#: Of the records that this version writes, and the only one that it reads: raised when a field changes its meaning or goes.
+SCHEMA_VERSION = 1
+
 Kind = Literal["multi_turn", "clarification", "abstention"]
 Level = Literal["complete", "missing_required", "minimal"]
 Split = Literal["train", "validation", "heldout"]
@@ -196,6 +199,7 @@ class Conversation(msgspec.Struct, frozen=True):
     servers: list[str] = []  # further servers whose tools are used beside those of `server`, in one session with it
     policy: str = ""  # the rules that the assistant has to keep: part of the system prompt
     together: bool = False  # whether calls that need not wait for each other are sent in one message
+    schema_version: int = SCHEMA_VERSION
 
     @property
     def homes(self) -> tuple[str, ...]:
@@ -216,16 +220,28 @@ class Conversation(msgspec.Struct, frozen=True):
         return {fact for turn in self.turns for answer in turn.answers for fact in answer.facts}
 
 
+class _Versioned(msgspec.Struct):
+    """What is asked of a line before anything else; files written before versions were kept have the first."""
+
+    schema_version: int = 1
+
+
 class BadRecord(ValueError):
     """A line of a data set that is not a conversation: names file, line and reason."""
 
 
 def read_conversations(path: str | Path) -> list[Conversation]:
     """The conversations of a JSON-lines file. Raises `BadRecord` for a broken line, FileNotFoundError for no file."""
-    decoder = msgspec.json.Decoder(Conversation)
+    decoder, versions = msgspec.json.Decoder(Conversation), msgspec.json.Decoder(_Versioned)
     out = []
     for number, line in _lines(Path(path)):
         try:
+            version = versions.decode(line).schema_version
+            if version != SCHEMA_VERSION:
+                raise BadRecord(
+                    f"{path}, line {number}: a record of schema version {version}; this version of prove reads {SCHEMA_VERSION}: "
+                    f"{'upgrade prove' if version > SCHEMA_VERSION else 'make the file again with `prove synthesize`'}"
+                )
             out.append(decoder.decode(line))
         except msgspec.DecodeError as error:
             raise BadRecord(f"{path}, line {number}: {error}; `prove synthesize` writes such files") from None

@@ -117,7 +117,7 @@ def test_a_folder_in_use_an_empty_file_and_a_repeated_id_are_refused_in_a_line(f
 
 def test_the_command_line_exports(files, tmp_path):
     words = ["export", *map(str, files), "--out", str(tmp_path / "set"), "--heldout-servers", "calendar"]
-    done = subprocess.run([sys.executable, "-c", "from prove.cli import main; main()", *words], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "prove", *words], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[0] == "train"
     assert (tmp_path / "set" / "README.md").exists()
@@ -220,7 +220,7 @@ def test_sets_that_are_not_there_are_named(tmp_path):
 def test_without_the_hub_our_own_questions_stand_in_and_it_is_said(tmp_path):
     words = ["synthesize", "-n", "3", "--servers", "banking", "--abstention", "hub", "--out", str(tmp_path / "a.jsonl")]
     environment = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "PATH": "", "PROVE_CACHE": str(tmp_path)}
-    command = [sys.executable, "-c", "from prove.cli import main; main()", *words]
+    command = [sys.executable, "-m", "prove", *words]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     assert "our own irrelevant questions stand in" in done.stderr

@@ -346,7 +346,7 @@ def test_without_the_package_it_says_what_to_install(gorilla, monkeypatch):
 
 
 def score(*words):
-    command = [sys.executable, "-c", "from prove.cli import main; main()", "score", *map(str, words)]
+    command = [sys.executable, "-m", "prove", "score", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True)
 
 

@@ -385,7 +385,7 @@ def test_from_the_command_line_conversations_are_made_and_the_rerun_asks_nothing
     def prove(url, out):
         words = ["synthesize", "--servers", "banking", "-n", "3", "--teacher", url, "--teacher-model", "fake-1"]
         words += ["--prices", "1,2", "--workers", "3", "--out", str(out)]
-        command = [sys.executable, "-c", "from prove.cli import main; main()", *words]
+        command = [sys.executable, "-m", "prove", *words]
         return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PROVE_CACHE": str(tmp_path / "cache")})
 
     with endpoint(good) as server:

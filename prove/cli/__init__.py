@@ -9,6 +9,7 @@ __all__ = ["app", "data", "library", "main", "runs", "scoring", "serving"]
 
 def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2, never a traceback."""
+    from prove.extras import missing
     from prove.records import BadRecord
     from prove.run import ModelError, RunError
 
@@ -16,5 +17,9 @@ def main() -> None:
         app()
     except (LookupError, BadRecord, RunError, ModelError) as error:
         fail(error)
+    except ModuleNotFoundError as error:
+        if not (what := missing(error)):
+            raise
+        fail(what)
     except OSError as error:
         fail(f"{error.filename or 'output'}: {error.strerror or error}")

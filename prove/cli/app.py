@@ -5,11 +5,24 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(
-    help="Live tool servers, certified conversations, a judge-free reward, GRPO.", no_args_is_help=True, rich_markup_mode="markdown"
-)
+from prove import __version__
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 Servers = Annotated[str, typer.Option(help="Comma-separated names; all of the library by default.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same bytes.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"prove {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)] = False,
+) -> None:
+    """Live tool servers, certified conversations, a judge-free reward, GRPO."""
 
 
 def fail(message: object) -> None:
@@ -17,14 +30,6 @@ def fail(message: object) -> None:
     text = message.args[0] if isinstance(message, KeyError) and message.args else message
     typer.echo(f"prove: {text}", err=True)
     sys.exit(2)
-
-
-def chosen(servers: str) -> list[str]:
-    """The servers named in an option. Raises LookupError for an unknown one."""
-    from prove.servers.catalog import catalogue, load
-
-    names = [s.strip() for s in servers.split(",") if s.strip()] or catalogue()
-    return [load(name).name for name in names]
 
 
 def known_split(name: str) -> str:

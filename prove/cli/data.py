@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from prove.cli.app import Seed, Servers, app, chosen, fail, known_split
+from prove.cli.app import Seed, Servers, app, fail, known_split
 
 
 @app.command(epilog="Example: `prove graph banking --explain remove_payee`")
@@ -61,6 +61,7 @@ def synthesize(
 ) -> None:
     """Make certified conversations; goes on where a killed run stopped."""
     from prove.progress import Progress
+    from prove.servers.catalog import chosen
     from prove.synthesis.broad.compose import Shares
     from prove.synthesis.data.dataset import PAPER_MIX, UNSEEN, Plan, item, read_rejects
     from prove.synthesis.data.dataset import synthesize as make
@@ -126,6 +127,7 @@ def export(
     heldout_servers: Annotated[str, typer.Option(help="Comma-separated: whatever lives there is a split of its own.")] = "",
 ) -> None:
     """Write a data set to hand on: JSON lines, Parquet for `datasets.load_dataset`, and a card of what is in it."""
+    from prove.servers.catalog import chosen
     from prove.synthesis.data.export import export as write
 
     held_out = chosen(heldout_servers) if heldout_servers else []

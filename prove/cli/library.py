@@ -32,6 +32,18 @@ def call(
     raise typer.Exit(0 if result.ok else 1)
 
 
+@app.command(epilog="Example: `prove models`")
+def models() -> None:
+    """Show what can be named in --model and --reward."""
+    from prove.rewards import PRESETS
+    from prove.training.models import MODELS
+
+    for model in MODELS.values():
+        typer.echo(f"{model.name:<16}{model.hub[0] if isinstance(model.hub, tuple) else model.hub:<37}{model.note}".rstrip())
+    typer.echo("any other: a hub id, or a folder with a checkpoint")
+    typer.echo(f"rewards: {', '.join(PRESETS)}")
+
+
 def _pair(text: str, session: Any, tool: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:

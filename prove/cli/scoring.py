@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from prove.cli.app import Seed, Servers, app, chosen, fail, known_split
+from prove.cli.app import Seed, Servers, app, fail, known_split
 
 
 @app.command(epilog="Example: `prove score conversations.jsonl`, or `prove score --audit -n 200 --servers banking,email`")
@@ -22,6 +22,7 @@ def score(
 ) -> None:
     """Score every reward component: of conversations played live, of recorded messages or results, or of cheating policies."""
     from prove.rewards import bfcl, messages
+    from prove.servers.catalog import chosen
 
     if audit == (file is not None):
         fail("name either a file to score or --audit")
@@ -58,9 +59,10 @@ def _score_cheats(n: int, servers: list[str], seed: int, split: str, picture: Pa
 
 
 def _score_recorded(trajectories: list[Any]) -> None:
-    from prove.rewards.messages import scores
+    from prove.columns import columns
+    from prove.rewards.messages import rows
 
-    typer.echo(scores(trajectories).to_string(float_format="{:.3f}".format, na_rep="-"))
+    typer.echo(columns(rows(trajectories)))
 
 
 def _score_conversations(file: Path, policy: str) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from prove.cli.app import app, chosen, fail
+from prove.cli.app import app, fail
 
 
 @app.command(epilog="Example: `prove serve banking` for a client on this machine, or `prove serve --all --http --port 8000`")
@@ -25,6 +25,8 @@ def serve(
     """Serve tools to any MCP client: one session over stdin and stdout, or any number over HTTP."""
     if every == bool(servers):
         fail("name the servers to serve, or give --all")
+    from prove.servers.catalog import chosen
+
     names = chosen(",".join(servers or []))
     if print_config:
         from prove.mcp.config import snippets

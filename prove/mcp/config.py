@@ -36,4 +36,4 @@ def launch(servers: Sequence[str], seed: int = 0) -> dict[str, Any]:
     script = Path(sysconfig.get_path("scripts")) / "prove"
     if script.exists():
         return {"command": str(script), "args": words}
-    return {"command": sys.executable, "args": ["-c", "from prove.cli import main; main()", *words]}
+    return {"command": sys.executable, "args": ["-m", "prove", *words]}

@@ -11,14 +11,16 @@ JSON object with `error`. A call that nobody answered was not executed. Argument
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
 from prove.records import BadRecord
 from prove.rewards.reward import COMPONENTS, STRICT, explain, reward
 from prove.rewards.trajectory import Call, Step, Trajectory
 from prove.strict_json import escaped, fault, loads
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _KIND = {dict: "an object", list: "a list", str: "a text", int: "a whole number"}
 _MISSING: Any = object()
@@ -51,14 +53,20 @@ def read_trajectories(path: Path, of: Callable[[Any], Trajectory] | None = None)
     return out
 
 
-def scores(trajectories: list[Trajectory]) -> pd.DataFrame:
-    """One row a trajectory and their `mean`: the paper's components and total, and the strict total. Whether recorded messages
-    reached their goal is not known, so that the strict total does not look at it."""
+def rows(trajectories: list[Trajectory]) -> dict[object, dict[str, float | None]]:
+    """One row a trajectory and their `mean`: the paper's components and total, and the strict total; None for a component that does
+    not apply. Whether recorded messages reached their goal is not known, so that the strict total does not look at it."""
     whys = [explain(t) for t in trajectories]
-    rows = [{n: getattr(w, n) for n in COMPONENTS} | {"paper": w.total, "strict": reward(w.trajectory, STRICT)} for w in whys]
-    table = pd.DataFrame(rows, index=range(1, len(rows) + 1), dtype=float)
-    table.loc["mean"] = table.mean()
-    return table
+    each = [{n: getattr(w, n) for n in COMPONENTS} | {"paper": w.total, "strict": reward(w.trajectory, STRICT)} for w in whys]
+    known = {name: [row[name] for row in each if row[name] is not None] for name in each[0]}
+    return {**dict(enumerate(each, 1)), "mean": {name: fmean(values) if values else None for name, values in known.items()}}
+
+
+def scores(trajectories: list[Trajectory]) -> "pd.DataFrame":
+    """The `rows` as a table."""
+    import pandas as pd  # slow to import, and only tables need it
+
+    return pd.DataFrame.from_dict(rows(trajectories), orient="index", dtype=float)
 
 
 def _decoded(line: bytes) -> Any:

@@ -178,7 +178,7 @@ def test_a_run_that_is_killed_goes_on_without_playing_a_task_again(tmp_path):
 
     with serve(Endpoint(slowly)) as endpoint:
         words = ["evaluate", "--benchmark", "bfcl", "--subset", "base", "--limit", "8", "--model", "m", "--endpoint", endpoint.url]
-        command = [sys.executable, "-c", "from prove.cli import main; main()", *words]
+        command = [sys.executable, "-m", "prove", *words]
         process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not (begun := [row for path in played(tmp_path) for row in path.read_text().splitlines()]):
             assert process.poll() is None

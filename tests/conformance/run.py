@@ -29,7 +29,7 @@ from prove.servers.session import Session
 
 HERE = Path(__file__).resolve().parent
 VERSIONS = ("2025-11-25", "2026-07-28")
-PROVE = [sys.executable, "-c", "from prove.cli import main; main()", "serve"]
+PROVE = [sys.executable, "-m", "prove", "serve"]
 REFERENCE = "@modelcontextprotocol/server-{}/dist/index.js"
 
 

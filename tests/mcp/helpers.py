@@ -35,7 +35,7 @@ class Web(httpx.Client):
 
 
 def command(*words, text=True, **pipes):
-    return subprocess.Popen([sys.executable, "-c", "from prove.cli import main; main()", *words], text=text, **pipes)
+    return subprocess.Popen([sys.executable, "-m", "prove", *words], text=text, **pipes)
 
 
 @contextlib.contextmanager

@@ -11,16 +11,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from statistics import fmean, quantiles
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 import msgspec
-import pandas as pd
 
 from prove.records import Conversation, GroundTruthCall
 from prove.servers.catalog import catalogue, load, toolbox
 from prove.servers.schema import ids_in
 from prove.servers.server import Server
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WORDS = 5000  # of which the variety is taken: the ratios fall with every further text
 ALIKE = 734  # queries among which alike skeletons are looked for: as many as BFCL has
@@ -270,6 +272,8 @@ def rows(conversations: Iterable[Conversation]) -> dict[str, dict[str, float]]:
     return {name: msgspec.structs.asdict(w) for name, w in measured.items()}
 
 
-def table(conversations: Iterable[Conversation]) -> pd.DataFrame:
+def table(conversations: Iterable[Conversation]) -> "pd.DataFrame":
     """The wording of a data set beside BFCL Multi-Turn's: a row each."""
+    import pandas as pd  # slow to import, and only tables need it
+
     return pd.DataFrame.from_dict(rows(conversations), orient="index")
