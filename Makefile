@@ -6,10 +6,11 @@ VENV    ?= $(if $(GPU),.venv-gpu,.venv)
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 BIN     := $(VENV)/bin
 NODE    := .cache/conformance
+CPU     := https://download.pytorch.org/whl/cpu
 
 UV      := uv pip compile --quiet --python-version 3.11 --python-platform x86_64-manylinux_2_28 --no-header --no-annotate
 
-.PHONY: reproduce test bench-env bench-gold conformance figures lab lint lock gpu gpu-lock gpu-check clean
+.PHONY: reproduce test docs bench-env bench-gold conformance figures lab lock torch gpu gpu-lock gpu-check clean
 
 reproduce: $(VENV)/.installed  ## the main job: data, training, evaluation, tables and figures (PROFILE=smoke|small|paper|transfer)
 	$(BIN)/python -m prove.reproduce --profile $(PROFILE)
@@ -18,6 +19,9 @@ test: $(VENV)/.installed  ## lint, types and all tests
 	$(BIN)/ruff check prove servers tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2
+
+docs: $(VENV)/.installed  ## the documentation as a site, in site/
+	$(BIN)/mkdocs build --strict
 
 bench-env: $(VENV)/.benchmarks  ## tau2, T-Eval and AgentDojo beside BFCL, in the same environment (560 MB)
 
@@ -46,6 +50,13 @@ lock: $(VENV)/.installed  ## write down the versions that are installed
 	$(BIN)/pip freeze --all --exclude-editable | grep -v '^pip==' | grep -vixFf requirements-bfcl.lock -f requirements-bench.lock \
 		| sed 's/+cpu$$//' > requirements.lock
 
+# PyTorch's default build for Linux brings several GB of CUDA libraries, which a machine without a GPU has no use for.
+torch:
+	@if [ "$$(uname)" = Linux ] && ! nvidia-smi -L > /dev/null 2>&1 \
+		&& $(BIN)/pip install --quiet --retries 0 --timeout 15 --no-deps --index-url $(CPU) $$(grep ^torch== requirements.lock) 2> /dev/null; \
+	then echo "PyTorch: its CPU build, for there is no GPU here"; \
+	else echo "PyTorch: its default build, for there is a GPU, this is not Linux, or $(CPU) does not answer"; fi
+
 clean:  ## forget the environment; results stay
 	rm -rf .venv .venv-gpu
 
@@ -62,6 +73,7 @@ ifneq ($(VENV),.venv-gpu)
 $(VENV)/.installed: requirements.lock requirements-bfcl.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "PROVE needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv $(@D)
+	@$(MAKE) --no-print-directory torch
 	$(@D)/bin/pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements-bfcl.lock
 	$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
