@@ -27,7 +27,7 @@ HOME = Path(__file__).parent.parent
 NOTEBOOKS = sorted((HOME / "notebooks").glob("*.ipynb"))
 README = (HOME / "README.md").read_text(encoding="utf-8")
 COMMANDS = (
-    "servers", "models", "call", "serve", "adopt", "graph", "synthesize", "export", "verify", "read", "score", "train", "evaluate",
+    "servers", "models", "call", "shell", "serve", "adopt", "graph", "synthesize", "export", "verify", "read", "score", "train", "evaluate",
     "figures",
 )  # fmt: skip
 

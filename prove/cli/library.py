@@ -1,11 +1,12 @@
 """The library by hand: what there is, and one call."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from prove.cli.app import Seed, app, fail
+from prove.cli.app import Seed, app
+from prove.cli.arguments import arguments as read_arguments
 
 
 @app.command(epilog="Example: `prove servers` or `prove servers --json > catalogue.json`")
@@ -27,9 +28,21 @@ def call(
     from prove.servers.session import Session
 
     session = Session.open(server, seed)
-    result = session.call(tool, dict(_pair(a, session, tool) for a in arguments or []))
+    result = session.call(tool, read_arguments(arguments or [], session, tool))
     typer.echo(json.dumps(result.value, indent=2, ensure_ascii=False))
     raise typer.Exit(0 if result.ok else 1)
+
+
+@app.command(epilog="Example: `prove shell banking`, or `echo 'list_accounts kind=savings' | prove shell banking`")
+def shell(
+    servers: Annotated[list[str], typer.Argument(help="Names of servers: their worlds are one session's.")],
+    seed: Seed = 0,
+) -> None:
+    """Call tools by hand on one world, which keeps what they change; `help` in it tells the rest."""
+    from prove.cli.shell import Shell
+    from prove.servers.session import Session
+
+    Shell(Session.open(servers, seed)).cmdloop()
 
 
 @app.command(epilog="Example: `prove models`")
@@ -42,16 +55,3 @@ def models() -> None:
         typer.echo(f"{model.name:<16}{model.hub[0] if isinstance(model.hub, tuple) else model.hub:<37}{model.note}".rstrip())
     typer.echo("any other: a hub id, or a folder with a checkpoint")
     typer.echo(f"rewards: {', '.join(PRESETS)}")
-
-
-def _pair(text: str, session: Any, tool: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        fail(f"{text!r} is not of the form name=value")
-    known = session.tools[tool][1].input_schema["properties"] if tool in session.tools else {}
-    if known.get(name, {}).get("type") == "string":
-        return name, value
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value

@@ -8,6 +8,7 @@ is a keyed hash of its URL: at any other URL there is no such session, and there
 import asyncio
 import hashlib
 import hmac
+import json
 import secrets
 import socket
 from collections.abc import AsyncIterator, Collection, Sequence
@@ -35,6 +36,10 @@ from prove.servers.catalog import load
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 METHODS = ("GET", "POST", "DELETE")
 EXPOSED = ("Mcp-Session-Id",)
+LOST = (
+    "there is no session here: each has a URL of its own. POST /control/sessions with the control token makes one; the server said "
+    "how when it started"
+)
 
 
 class Door:
@@ -88,6 +93,11 @@ def _no_session() -> Response:
     return JSONResponse(error(types.INVALID_REQUEST, "there is no such session"), 404)
 
 
+async def _lost(request: Request) -> Response:
+    """For clients that were given the server's address instead of a session's."""
+    return JSONResponse(error(types.INVALID_REQUEST, LOST), 404)
+
+
 def _manager(name: str, limits: Limits) -> StreamableHTTPSessionManager:
     server = adapt(name, load(name).summary, lambda context: context.request.scope["prove.face"])
     return StreamableHTTPSessionManager(server, json_response=True, stateless=True, max_request_body_size=limits.body_bytes)
@@ -116,7 +126,11 @@ def application(
                 await sweeper
 
     app = Starlette(
-        routes=[Route("/s/{token}/{server}/mcp", door), *Control(sessions, servers, control_token).routes],
+        routes=[
+            Route("/s/{token}/{server}/mcp", door),
+            *(Route(path, _lost, methods=METHODS) for path in ("/", "/mcp")),
+            *Control(sessions, servers, control_token).routes,
+        ],
         middleware=[
             # outermost, so that a page which may come in can read a refusal too; what it lets pass is checked all the same
             Middleware(
@@ -138,11 +152,12 @@ async def _sweep(sessions: Sessions) -> None:
 
 
 def serve(servers: Sequence[str], host: str, port: int, hosts: Collection[str], limits: Limits, bearer: str = "") -> None:
-    """Serve until interrupted; prints where, and the control token. Raises OSError where the port is taken."""
+    """Serve until interrupted; prints where, the control token, and the line that makes a session. Raises OSError where the port is
+    taken."""
     token = secrets.token_urlsafe(24)
     listener = bind(host, port)
     name = f"[{host}]" if ":" in host else host
-    print(f"serving on http://{name}:{listener.getsockname()[1]}\ncontrol token: {token}", flush=True)
+    print(greeting(f"http://{name}:{listener.getsockname()[1]}", token, servers), flush=True)
     app = application(servers, token, hosts, limits, bearer)
     config = uvicorn.Config(
         app,
@@ -154,6 +169,19 @@ def serve(servers: Sequence[str], host: str, port: int, hosts: Collection[str], 
         timeout_keep_alive=75,  # longer than clients keep an idle connection: else they send into one that is being closed
     )
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def greeting(address: str, token: str, servers: Sequence[str]) -> str:
+    """What is said at the start: where, the control token, and what to paste into a shell to have a session."""
+    wanted = json.dumps({"servers": servers[:1], "seed": 0})
+    return "\n".join(
+        (
+            f"serving on {address}",
+            f"control token: {token}",
+            f"this makes a session; the URL in its answer, put after {address}, is what an MCP client is given:",
+            f"curl -s {address}/control/sessions -H 'Authorization: Bearer {token}' -d '{wanted}'",
+        )
+    )
 
 
 def bind(host: str, port: int) -> socket.socket:

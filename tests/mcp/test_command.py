@@ -34,6 +34,21 @@ def test_the_snippets_start_a_server_that_answers():
     anyio.run(list_accounts)
 
 
+def test_the_line_that_the_command_prints_makes_a_session():
+    with command("serve", "banking", "email", "--http", "--port", "0", stdout=subprocess.PIPE) as process:
+        address, *_, line = (process.stdout.readline().strip() for _ in range(4))
+        try:
+            made = subprocess.run(["bash", "-c", f"{line} --retry 5 --retry-connrefused"], capture_output=True, check=True).stdout
+            assert list(json.loads(made)["urls"]) == ["banking"]
+            for path in ("", "/mcp"):
+                asked = ["curl", "-s", "-w", "%{http_code}", f"{address.split()[-1]}{path}"]
+                said = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+                assert said.endswith("404")
+                assert "POST /control/sessions with the control token makes one" in said
+        finally:
+            process.terminate()
+
+
 def test_the_command_says_where_it_serves_and_stops_without_a_word_when_told():
     with command("serve", "banking", "--http", "--port", "0", stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         address, token = (process.stdout.readline().split()[-1] for _ in range(2))
