@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from prove.episode import Episode, Reply, ToolCall
 from prove.policies import parse_arguments
 from prove.servers import Record, catalog, table, write
-from prove.servers.catalog import catalogue, load
+from prove.servers.catalog import catalogue, heldout, load
 from prove.servers.server import World
 from prove.servers.session import Session
 from prove.servers.state import Base, Table
@@ -58,7 +58,7 @@ def test_a_table_behaves_like_a_dictionary_with_snapshots(steps):
     assert rows.base.records == base
 
 
-@pytest.mark.parametrize("server", catalogue())
+@pytest.mark.parametrize("server", [*catalogue(), *heldout()])
 def test_a_fork_and_its_origin_never_see_each_other(server):
     origin = Session.open(server, 1)
     list(wander(origin, server, 40, Random(1)))

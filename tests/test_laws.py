@@ -12,9 +12,10 @@ from random import Random
 import pytest
 from jsonschema import Draft202012Validator
 
-from prove.servers.catalog import catalogue, load, packages
+from prove.servers.catalog import catalogue, heldout, load, packages
 from prove.servers.schema import fields_of, is_secret
 from prove.servers.session import Session
+from prove.synthesis.data.dataset import Plan
 from prove.synthesis.planning.wander import wander
 
 COUNTS = {  # arXiv:2606.03892, table 2
@@ -58,6 +59,18 @@ def walk(server):
 @pytest.mark.parametrize("server", catalogue())
 def test_a_server_has_exactly_the_papers_count_of_tools(server):
     assert len(load(server).server.tools) == COUNTS[server]
+
+
+def test_what_is_held_out_is_none_of_the_twenty_and_in_no_split_that_trains():
+    assert len(COUNTS) == len(catalogue()) == 20
+    assert not {*heldout()} & {*catalogue()}
+    for server in heldout():
+        assert 12 <= len(load(server).server.tools) <= 18
+        assert not {*load(server).server.tools} & {tool for other in catalogue() for tool in load(other).server.tools}
+        assert Plan(1, servers=(server,), split="heldout").homes == (server,)
+        for split in ("train", "validation"):
+            with pytest.raises(LookupError, match=f"{server} is there to measure by"):
+                Plan(1, servers=("banking", server), split=split)
 
 
 @pytest.mark.parametrize(("server", "tool"), TOOLS)
@@ -126,6 +139,7 @@ import hashlib
 from random import Random
 from prove.servers.catalog import packages
 from prove.servers.session import Session
+from prove.synthesis.data.dataset import Plan
 from prove.synthesis.planning.wander import wander
 
 for server in packages():

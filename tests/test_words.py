@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from prove.records import Attempt, Turn
 from prove.servers import Moment
-from prove.servers.catalog import catalogue, load
+from prove.servers.catalog import catalogue, heldout, load
 from prove.servers.schema import schema
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected, home
@@ -182,7 +182,7 @@ def _everything_around():
     for kind, groups in composing._TALK.items():
         yield from ((f"talk {kind}", text) for forms in groups.values() for text in forms)
     yield from ((p.description, text) for p in PERSONAS for text in p.moments)
-    for server in catalogue():
+    for server in [*catalogue(), *heldout()]:
         raw = load(server).phrases()
         yield from ((server, text) for text in raw.get("around", ()))
         asks = [a for several in raw["ask"].values() for a in (several if isinstance(several, list) else [several])]

@@ -94,8 +94,13 @@ def toolbox(servers: tuple[str, ...]) -> dict[str, tuple[str, Tool]]:
 
 
 def catalogue() -> list[str]:
-    """The names of the servers of the library, hidden ones left out, sorted."""
-    return [name for name in packages() if not load(name).server.hidden]
+    """The names of the servers of the library, hidden and held-out ones left out, sorted."""
+    return [name for name in packages() if not (load(name).server.hidden or load(name).server.heldout)]
+
+
+def heldout() -> list[str]:
+    """The names of the servers that only measure: no training split has tasks on them, or their tools as distractors."""
+    return [name for name in packages() if load(name).server.heldout]
 
 
 def chosen(servers: str) -> list[str]:

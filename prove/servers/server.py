@@ -76,6 +76,7 @@ class Server:
 
     category: ClassVar[str] = ""
     hidden: ClassVar[bool] = False  # not part of the library of twenty
+    heldout: ClassVar[bool] = False  # nor this, which is there to measure by: no training split has it
     tables: ClassVar[dict[str, TableSpec]] = {}
     tools: ClassVar[dict[str, Tool]] = {}
     sources: ClassVar[dict[NewType, list[Tool]]] = {}  # who hands out the ids of each type, the likeliest first

@@ -16,7 +16,7 @@ import msgspec
 
 from prove.records import Conversation, Kind, Split, read_conversations
 from prove.run import RunError
-from prove.servers.catalog import catalogue, load
+from prove.servers.catalog import catalogue, heldout, load
 from prove.servers.server import stable_hash
 from prove.synthesis.ambiguity import single_out
 from prove.synthesis.broad.compose import Shares, compose
@@ -57,6 +57,10 @@ class Plan(msgspec.Struct, frozen=True):
     stripped_enums: float = 0.3
     max_tools: int = 0  # at most so many candidate tools of the server; 0: all of them
     broad: Shares | None = None  # queries of the kinds of `prove.synthesis.broad`, in these shares
+
+    def __post_init__(self) -> None:
+        if kept := [s for s in self.servers if self.split != "heldout" and s in heldout()]:
+            raise LookupError(f"{', '.join(kept)} is there to measure by, and in no split but heldout: leave it out")
 
     @property
     def homes(self) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""The desk of a town's library."""
