@@ -76,5 +76,5 @@ def test_what_is_wrong_with_a_line_is_said_and_nothing_happens(bank, line, answe
 
 def test_a_tool_may_be_called_like_a_word_of_the_shell():
     session = Session.open("banking")
-    session.tools["undo"] = session.tools["list_accounts"]
+    session.tools = {**session.tools, "undo": session.tools["list_accounts"]}
     assert '"items"' in said(session, "undo")[0]

@@ -42,7 +42,7 @@ def test_a_crash_in_a_tool_is_an_error_that_tells_nothing_of_the_inside(era, cap
 
     served = Served.fresh("banking")
     home, tool = served.session.tools["list_accounts"]
-    served.session.tools["list_accounts"] = (home, msgspec.structs.replace(tool, function=broken))
+    served.session.tools = {**served.session.tools, "list_accounts": (home, msgspec.structs.replace(tool, function=broken))}
 
     async def call():
         async with Client(adapt("banking", "", lambda context: served.whole), mode=era) as client:
