@@ -6,6 +6,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from prove.files import whole
+
 #: Of the records that this version writes, and the only one that it reads: raised when a field changes its meaning or goes.
 SCHEMA_VERSION = 1
 
@@ -250,13 +252,9 @@ def read_conversations(path: str | Path) -> list[Conversation]:
 
 def write_conversations(path: str | Path, conversations: Iterable[Conversation]) -> None:
     """Write a JSON-lines file whole: it appears complete, or not at all."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(path.name + ".part")
-    with draft.open("wb") as file:
+    with whole(Path(path)) as draft, draft.open("wb") as file:
         for conversation in conversations:
             file.write(msgspec.json.encode(conversation) + b"\n")
-    draft.replace(path)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

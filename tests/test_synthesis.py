@@ -108,9 +108,28 @@ def test_a_file_that_another_plan_has_made_is_left_alone(tmp_path):
     out = synthesize(Plan(3, servers=("banking",)), tmp_path / "a.jsonl")
     before = out.read_bytes()
     assert synthesize(Plan(3, servers=("banking",)), out).read_bytes() == before
-    with pytest.raises(RunError, match="made with other settings"):
-        synthesize(Plan(4, servers=("banking",)), out)
+    for other in (Plan(3, 1, servers=("banking",)), Plan(2, servers=("banking",))):
+        with pytest.raises(RunError, match="made with other settings"):
+            synthesize(other, out)
     assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize("mix", [(("multi_turn", 1),), MIX], ids=["one kind", "all kinds"])
+def test_a_finished_file_grows_to_what_a_larger_plan_makes(mix, tmp_path):
+    plans = [Plan(n, servers=("budget", "email"), mix=mix) for n in (5, 12, 30)]
+    grown, fresh = tmp_path / "grown.jsonl", synthesize(plans[-1], tmp_path / "fresh.jsonl")
+    for plan in plans:
+        assert len(read_conversations(synthesize(plan, grown))) == plan.n
+    assert grown.read_bytes() == fresh.read_bytes()
+    assert (tmp_path / "grown.rejects.jsonl").read_bytes() == (tmp_path / "fresh.rejects.jsonl").read_bytes()
+
+
+def test_what_other_settings_have_begun_is_not_thrown_away(tmp_path):
+    out = synthesize(Plan(3, servers=("budget",)), tmp_path / "a.jsonl")
+    begun = out.rename(tmp_path / "a.jsonl.part").read_bytes()
+    with pytest.raises(RunError, match="begun with other settings"):
+        synthesize(Plan(3, 1, servers=("budget",)), out)
+    assert (tmp_path / "a.jsonl.part").read_bytes() == begun
 
 
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path):

@@ -1,6 +1,8 @@
 """What all commands share: the application, its usual options, and how it says that something is wrong."""
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -30,6 +32,16 @@ def fail(message: object) -> None:
     text = message.args[0] if isinstance(message, KeyError) and message.args else message
     typer.echo(f"prove: {text}", err=True)
     sys.exit(2)
+
+
+@contextmanager
+def interruptible(kept: Callable[[], str]) -> Iterator[None]:
+    """On Ctrl-C say what is kept, and stop with exit code 130, as shells expect it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"\nprove: stopped; {kept()}", err=True)
+        raise typer.Exit(130) from None
 
 
 def known_split(name: str) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from prove.cli.app import Seed, Servers, app, fail, known_split
+from prove.cli.app import Seed, Servers, app, fail, interruptible, known_split
 
 
 @app.command(epilog="Example: `prove graph banking --explain remove_payee`")
@@ -82,13 +82,21 @@ def synthesize(
         like = [made for i in range(8) if (made := item(plan, i)[0])]
         typer.echo(f"teacher: {words.estimate(like, n)}, if every answer holds at once")
     try:
-        with Progress("conversations") as progress:
+        with Progress("conversations") as progress, interruptible(lambda: _kept(out, n)):
             make(plan, out, workers, progress, words, ray, _outside(abstention))
     finally:
         if words:
             typer.echo(f"teacher: {words.llm.usage}")
     rejects = read_rejects(out)
     typer.echo(f"{n} conversations in {out}; rejected tries: " + (", ".join(f"{k} {v}" for k, v in rejects.most_common()) or "none"))
+
+
+def _kept(out: Path, n: int) -> str:
+    from prove.synthesis.data.dataset import part_of
+
+    part = part_of(out)
+    made = part.read_bytes().count(b"\n") if part.exists() else 0
+    return f"{made} of {n} conversations are kept in {part}, and the same command goes on from there"
 
 
 def _outside(where: str) -> str:
@@ -160,8 +168,10 @@ def read(
 ) -> None:
     """Write one page of conversations to read: what is said, called and returned, and why each call is there."""
     from prove.display import page_html, sample
+    from prove.files import whole
     from prove.records import read_conversations
 
     picked = sample(read_conversations(file), n, seed)
-    out.write_text(page_html(picked, f"{len(picked)} conversations of {file.name}"), encoding="utf-8")
+    with whole(out) as draft:
+        draft.write_text(page_html(picked, f"{len(picked)} conversations of {file.name}"), encoding="utf-8")
     typer.echo(out)

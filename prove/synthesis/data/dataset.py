@@ -2,8 +2,9 @@
 alone, in parallel, again."""
 
 import os
+import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count, islice
 from multiprocessing import get_context
@@ -14,7 +15,8 @@ from typing import Any
 
 import msgspec
 
-from prove.records import Conversation, Kind, Split, read_conversations
+from prove.files import whole, writing
+from prove.records import Conversation, Kind, Split, read_conversations, write_conversations
 from prove.run import RunError
 from prove.servers.catalog import catalogue, heldout, load
 from prove.servers.server import stable_hash
@@ -159,17 +161,28 @@ def synthesize(
     """Make a plan's conversations into `out` (JSON lines) and its rejects beside it; goes on where a killed run stopped.
 
     The same bytes for any number of workers, which are processes, those of a `ray` cluster, or with a `teacher` threads, since
-    those wait for its endpoint. `tell(done, n)` is called now and then. Raises OSError where `out` cannot be written, and
-    `RunError` where it holds what another plan has made; what is there stays as it is.
+    those wait for its endpoint. A finished file of the same plan with a smaller n is gone on with. `tell(done, n)` is called now and
+    then. Raises OSError where `out` cannot be written, and `RunError` where another process writes it or it holds what another plan
+    has made; what is there stays as it is.
     """
-    out.parent.mkdir(parents=True, exist_ok=True)
-    part, rejects = out.with_name(out.name + ".part"), out.with_name(out.stem + ".rejects.jsonl")
+    with writing(out):
+        return _synthesize(plan, out, workers, tell, teacher, ray, outside)
+
+
+def _synthesize(
+    plan: Plan, out: Path, workers: int, tell: Callable[[int, int], None] | None, teacher: LLMTeacher | None, ray: bool, outside: str
+) -> Path:
+    part, rejects = part_of(out), out.with_name(out.stem + ".rejects.jsonl")
     header = _header(plan, teacher, outside)
     if out.exists():
-        if not rejects.exists() or rejects.read_bytes().split(b"\n")[0] != header:
-            raise RunError(f"{out} was made with other settings: give another --out, or move it away")
-        return out
-    start, kept = _resume(part, rejects, header)
+        made_by = rejects.read_bytes().split(b"\n")[0] if out.is_file() and rejects.exists() else b""
+        if made_by == header:
+            return out
+        if out.is_dir() or not _shorter(made_by, header):
+            what = "is a folder" if out.is_dir() else "was made with other settings"
+            raise RunError(f"{out} {what}: give another --out, or move it away")
+        os.replace(out, part)
+    start, kept = _resume(part, rejects, header, plan)
     seen = Seen(kept)
     quota = _quotas(plan)
     quota.subtract(c.kind for c in kept)
@@ -202,6 +215,33 @@ def _header(plan: Plan, teacher: LLMTeacher | None, outside: str) -> bytes:
     return msgspec.json.encode({"plan": plan} | more if more else plan)
 
 
+def part_of(out: Path) -> Path:
+    """Where a data set grows until it is whole."""
+    return out.with_name(out.name + ".part")
+
+
+def _shorter(made_by: bytes, header: bytes) -> int:
+    """The n of another plan that is otherwise the same and smaller, else 0."""
+    try:
+        there, here = msgspec.json.decode(made_by), msgspec.json.decode(header)
+        before, now = (settings.get("plan", settings).pop("n") for settings in (there, here))
+        return int(before) if there == here and before < now else 0
+    except (msgspec.DecodeError, AttributeError, KeyError, TypeError):
+        return 0
+
+
+def _shared(kept: list[Conversation], plans: Sequence[Plan]) -> list[Conversation]:
+    """The records that all of these plans, which differ in n, begin with: from where one has enough of a kind, it passes items over
+    that the others make."""
+    quotas = [_quotas(plan) for plan in plans]
+    for done, conversation in enumerate(kept):
+        if len(plans[0].mix) > 1 and any(quota[kind] <= 0 for quota in quotas for kind, _ in plans[0].mix):
+            return kept[:done]
+        for quota in quotas:
+            quota[conversation.kind] -= 1
+    return kept
+
+
 def _quotas(plan: Plan) -> Counter[str]:
     """How many of each kind: the shares of the mix, rounded so that they add up."""
     total, left = sum(w for _, w in plan.mix), plan.n
@@ -213,23 +253,33 @@ def _quotas(plan: Plan) -> Counter[str]:
     return quota
 
 
-def _resume(part: Path, rejects: Path, header: bytes) -> tuple[int, list[Conversation]]:
-    """Where a killed run of the same plan stopped: the next item, and what is there. A torn last line is dropped.
+def _resume(part: Path, rejects: Path, header: bytes, plan: Plan) -> tuple[int, list[Conversation]]:
+    """Where a killed run of the same plan, or a run of a smaller one, stopped: the next item, and what is there. A torn last line is
+    dropped.
 
     Leaves a file of rejects that begins with the plan and holds no item after the last record's.
     """
     lines = _whole_lines(rejects) if part.exists() and rejects.exists() else []
-    if not lines or lines[0] != header:
+    smaller = _shorter(lines[0], header) if lines else 0
+    if lines and lines[0] != header and not smaller:
+        if _whole_lines(part):
+            raise RunError(f"{part} was begun with other settings: give another --out, or move it away")
+        lines = []
+    if not lines:
         part.unlink(missing_ok=True)
         rejects.write_bytes(header + b"\n")
         return 0, []
     _whole_lines(part)
     kept = read_conversations(part)
+    if smaller:
+        kept = _shared(kept, (msgspec.structs.replace(plan, n=smaller), plan))
+        write_conversations(part, kept)
     last = [int(c.id.rsplit("-", 1)[1]) for c in kept[-1:]]
     # what follows the last record is made again
     trusted = last[0] if last else -1
     fine = [line for line in lines[1:] if msgspec.json.decode(line)["item"] <= trusted]
-    rejects.write_bytes(b"\n".join([header, *fine]) + b"\n")
+    with whole(rejects) as draft:
+        draft.write_bytes(b"\n".join([header, *fine]) + b"\n")
     return trusted + 1, kept
 
 
@@ -265,7 +315,7 @@ def _pool(workers: int, teacher: LLMTeacher | None, ray: bool) -> Any:
         return Pool(workers)
     if workers <= 1:
         return None
-    return ThreadPool(workers) if teacher else get_context("fork").Pool(workers)
+    return ThreadPool(workers) if teacher else get_context("fork").Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN))
 
 
 def _numbered(plan: Plan, teacher: LLMTeacher | None, outside: str, i: int) -> Made:

@@ -4,12 +4,14 @@ A Parquet row has the fields of a record. What has a shape of its own in every r
 stands there as JSON text, so that all rows have the same columns.
 """
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from prove.files import writing
 from prove.records import BadRecord, Conversation, read_conversations, write_conversations
 from prove.run import RunError
 from prove.synthesis.data.card import card
@@ -24,8 +26,17 @@ def export(files: Sequence[Path], out: Path, heldout_servers: Sequence[str] = ()
     `datasets.load_dataset(out)` loads it. Whatever lives on one of `heldout_servers` goes into a split of its own. Raises
     `RunError` for a folder in use, or where there is nothing to write; `BadRecord` for a broken line or an id that occurs twice.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise RunError(f"{out} is not an empty folder: give another --out, or move it away")
+    with writing(out):
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise RunError(f"{out} is not an empty folder: give another --out, or move it away")
+        draft = out.with_name(out.name + ".part")
+        shutil.rmtree(draft, ignore_errors=True)  # of an export that was stopped
+        counts = _export(files, draft, heldout_servers)
+        draft.replace(out)
+        return counts
+
+
+def _export(files: Sequence[Path], out: Path, heldout_servers: Sequence[str]) -> dict[str, int]:
     splits: dict[str, list[Conversation]] = {name: [] for name in SPLITS}
     for conversation in _unique(files):
         splits[split_of(conversation, heldout_servers)].append(conversation)
