@@ -35,8 +35,15 @@ class Picture(Figure):
         return buffer.getvalue()
 
 
+FORMATS = (".svg", ".pdf", ".png")
+
+
 def save(figure: Figure, path: Path) -> Path:
-    """Write a figure without a date in it, so that a rerun is byte-identical; the suffix chooses the format."""
+    """Write a figure without a date in it, so that a rerun is byte-identical; the suffix chooses the format.
+
+    Raises LookupError for a suffix that is none of `FORMATS`."""
+    if path.suffix not in FORMATS:
+        raise LookupError(f"{path} is no name for a picture: it must end in {', '.join(FORMATS)}")
     path.parent.mkdir(parents=True, exist_ok=True)
     metadata = {".pdf": {"CreationDate": None, "Creator": None, "Producer": None}, ".svg": {"Date": None}}.get(path.suffix, {})
     figure.savefig(path, metadata=metadata)

@@ -18,8 +18,9 @@ def writing(path: Path) -> Iterator[None]:
 
     The lock is a file beside it. It is held by the process and so ends with it, however it ends.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = path.with_name(f".{path.name}.lock")
+    place = path.absolute()  # the current folder has no name of its own
+    lock = place.with_name(f".{place.name}.lock")
+    lock.parent.mkdir(parents=True, exist_ok=True)
     descriptor = _held(lock, path)
     try:
         os.truncate(descriptor, 0)

@@ -18,6 +18,7 @@ import pytest
 
 from prove import stages
 from prove.profiles import find
+from prove.records import read_conversations
 from prove.rewards import PAPER, STRICT
 from prove.servers.catalog import packages
 from prove.synthesis.language.phrases import phrasebook, problems
@@ -153,6 +154,14 @@ BAD = [
     (["train", "--profile", "smoke", "--model", "smolm2-135m"], "did you mean 'smollm2-135m'"),
     (["train", "--profile", "smoke", "--model", "./nowhere"], "nowhere"),
     (["figures"], "does not exist yet"),
+    (["graph", "budget", "--picture", "g"], "g is no name for a picture: it must end in .svg, .pdf, .png"),
+    (["graph", "budget", "--picture", "g.jpgg"], "g.jpgg is no name for a picture"),
+    (["synthesize", "--servers", "budget", "-n", "1", "--out", "."], "is a folder"),
+    (["verify", os.devnull], "no conversation in it"),
+    (["score", os.devnull], "no conversation in it"),
+    (["read", os.devnull], "no conversation in it"),
+    (["score", os.devnull, "-n", "3"], "-n says nothing of a file"),
+    (["score", "--audit", "--policy", "silent"], "--policy says nothing with --audit"),
 ]
 
 
@@ -163,6 +172,23 @@ def test_a_users_mistake_is_one_clear_line(words, said, tmp_path):
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_every_option_servers_counts(tmp_path):
+    done = prove("synthesize", "--servers", "budget", "--servers", "email", "-n", "4", "--out", "made.jsonl", cwd=tmp_path)
+    assert done.returncode == 0
+    assert {c.server for c in read_conversations(tmp_path / "made.jsonl")} == {"budget", "email"}
+
+
+def test_a_conversation_that_misses_its_own_goal_is_not_scored_without_a_word(tmp_path):
+    out = tmp_path / "made.jsonl"
+    assert prove("synthesize", "--servers", "banking", "-n", "3", "--out", str(out)).returncode == 0
+    text = out.read_text()
+    outcome = json.loads(text.splitlines()[0])["certificate"]["outcome"]
+    out.write_text(text.replace(outcome, outcome[::-1]))
+    done = prove("score", str(out))
+    assert done.returncode == 1
+    assert "the ground truth of 1 conversations misses its own goal (banking-" in done.stderr
 
 
 def test_a_tool_refusal_is_exit_code_one():

@@ -20,7 +20,7 @@ class Estimate(msgspec.Struct, frozen=True):
     n: int
 
     def __str__(self) -> str:
-        return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        return f"{self.mean:.3f}" + (f" [{self.low:.3f}, {self.high:.3f}]" if self.n > 1 else "")  # of one task there is no interval
 
 
 class Difference(msgspec.Struct, frozen=True):

@@ -3,14 +3,18 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from prove import __version__
 
+if TYPE_CHECKING:
+    from prove.records import Conversation
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
-Servers = Annotated[str, typer.Option(help="Comma-separated names; all of the library by default.")]
+Servers = Annotated[list[str] | None, typer.Option(help="Comma-separated names; all of the library by default.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same bytes.")]
 
 
@@ -32,6 +36,16 @@ def fail(message: object) -> None:
     text = message.args[0] if isinstance(message, KeyError) and message.args else message
     typer.echo(f"prove: {text}", err=True)
     sys.exit(2)
+
+
+def some(file: Path) -> "list[Conversation]":
+    """The conversations of a file. Raises `BadRecord` where there is none: what says that nothing is wrong must have seen some."""
+    from prove.records import BadRecord, read_conversations
+
+    found = read_conversations(file)
+    if not found:
+        raise BadRecord(f"{file}: no conversation in it")
+    return found
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from prove.cli.app import Seed, Servers, app, fail, interruptible, known_split
+from prove.cli.app import Seed, Servers, app, fail, interruptible, known_split, some
 
 
 @app.command(epilog="Example: `prove graph banking --explain remove_payee`")
@@ -43,7 +43,7 @@ def graph(
 def synthesize(
     out: Annotated[Path, typer.Option(help="The JSON-lines file to write.")] = Path("conversations.jsonl"),
     n: Annotated[int, typer.Option("-n", min=1, help="How many conversations.")] = 1000,
-    servers: Servers = "",
+    servers: Servers = None,
     seed: Seed = 0,
     split: Annotated[str, typer.Option(help="train, validation or heldout: which worlds they live in.")] = "train",
     mix: Annotated[
@@ -72,7 +72,7 @@ def synthesize(
     known_split(split)
     if mix not in mixes:
         fail(f"there is no mix {mix!r}; there are: {', '.join(mixes)}")
-    names = [name for name in chosen(servers) if mix != "transfer" or split == "heldout" or name not in UNSEEN]
+    names = [name for name in chosen(",".join(servers or [])) if mix != "transfer" or split == "heldout" or name not in UNSEEN]
     shares = Shares() if mix == "broad" else None
     plan = Plan(n, seed, tuple(names), split, mixes[mix], max_tools=max_tools, broad=shares)  # type: ignore[arg-type]
     words = LLMTeacher(_llm(teacher, teacher_model, "teacher", temperature, prices, seed), teacher_goals) if teacher else None
@@ -153,6 +153,7 @@ def verify(
     from prove.progress import Progress
     from prove.verify.report import verify as check
 
+    some(file)
     with Progress("conversations") as progress:
         verdict = check(file, workers, progress)
     typer.echo(verdict.table())
@@ -169,9 +170,8 @@ def read(
     """Write one page of conversations to read: what is said, called and returned, and why each call is there."""
     from prove.display import page_html, sample
     from prove.files import whole
-    from prove.records import read_conversations
 
-    picked = sample(read_conversations(file), n, seed)
+    picked = sample(some(file), n, seed)
     with whole(out) as draft:
         draft.write_text(page_html(picked, f"{len(picked)} conversations of {file.name}"), encoding="utf-8")
     typer.echo(out)

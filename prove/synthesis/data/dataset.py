@@ -165,6 +165,8 @@ def synthesize(
     then. Raises OSError where `out` cannot be written, and `RunError` where another process writes it or it holds what another plan
     has made; what is there stays as it is.
     """
+    if out.is_dir():
+        raise RunError(f"{out} is a folder: name a file in it")
     with writing(out):
         return _synthesize(plan, out, workers, tell, teacher, ray, outside)
 
@@ -175,12 +177,11 @@ def _synthesize(
     part, rejects = part_of(out), out.with_name(out.stem + ".rejects.jsonl")
     header = _header(plan, teacher, outside)
     if out.exists():
-        made_by = rejects.read_bytes().split(b"\n")[0] if out.is_file() and rejects.exists() else b""
+        made_by = rejects.read_bytes().split(b"\n")[0] if rejects.exists() else b""
         if made_by == header:
             return out
-        if out.is_dir() or not _shorter(made_by, header):
-            what = "is a folder" if out.is_dir() else "was made with other settings"
-            raise RunError(f"{out} {what}: give another --out, or move it away")
+        if not _shorter(made_by, header):
+            raise RunError(f"{out} was made with other settings: give another --out, or move it away")
         os.replace(out, part)
     start, kept = _resume(part, rejects, header, plan)
     seen = Seen(kept)
