@@ -1,5 +1,7 @@
 """Which extra of the package brings what the core does without: `pip install 'prove-rl[train]'`."""
 
+from importlib.util import find_spec
+
 #: What each extra is for, by the names under which its packages are imported; where two bring one, the first is named.
 EXTRAS = {
     "mcp": ("mcp", "mcp_types", "anyio", "starlette", "uvicorn"),
@@ -11,6 +13,13 @@ EXTRAS = {
     "distributed": ("ray",),
     "gpu": ("vllm",),
 }
+
+
+def need(extra: str) -> None:
+    """See that an extra is installed before anything is begun. Raises ModuleNotFoundError where it is not."""
+    for module in EXTRAS[extra]:
+        if find_spec(module) is None:
+            raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
 
 def missing(error: ModuleNotFoundError) -> str:

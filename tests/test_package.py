@@ -125,7 +125,7 @@ def test_the_core_alone_makes_verifies_scores_and_shows_conversations_beside_som
         ("mcp", "serve budget --http"),
         ("mcp", "adopt -- true"),
         ("llm", "synthesize --teacher http://127.0.0.1:9 --teacher-model m --out unmade.jsonl"),
-        ("llm", "evaluate --benchmark heldout --option file=made.jsonl --endpoint http://127.0.0.1:9 --model m"),
+        ("bench", "evaluate --benchmark heldout --option file=made.jsonl --endpoint http://127.0.0.1:9 --model m"),
         ("export", "export made.jsonl --out set"),
         ("bench", "score --audit -n 2 --servers budget"),
         ("notebooks", "graph budget --picture graph.svg"),

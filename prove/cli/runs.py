@@ -102,7 +102,9 @@ def evaluate(
         return
     from prove.benchmarks import evaluate as benchmarks
     from prove.benchmarks import report
+    from prove.extras import need
 
+    need("bench")
     player = benchmarks.Who(policy, "" if policy else model or _model_of(profile), endpoint, temperature, reply_tokens, dtype)
     other = benchmarks.Who("", *_model_at(user), temperature) if user else None
     options = dict(_pair(text) for text in option or [])
