@@ -28,7 +28,8 @@ CASES: list[tuple[str, str, dict[str, Any], str, float, float]] = [
     ("tau2", "retail", {}, "silent", 7 / 114, 7 / 114),
     ("agentdojo", "", {}, "gold", 96 / 97, 1.0),
     ("agentdojo", "", {}, "silent", 5 / 97, 5 / 97),
-    ("heldout", "", {"profile": "small"}, "gold", 1.0, 1.0),
+    ("heldout", "", {}, "gold", 1.0, 1.0),
+    ("heldout", "", {}, "silent", 0.0, 0.0),
 ]
 TEVAL: list[tuple[str, str, float]] = [("review_str", "v2", 1.0), ("plan_json", "v2", 0.99), ("plan_str", "v1", 0.99)]
 

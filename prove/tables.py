@@ -1,7 +1,7 @@
 """Tables and figures of `results/`, all from its `numbers.json` and the paper's reported numbers."""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 import pandas as pd
 
+from prove.benchmarks import suite
+from prove.benchmarks.reference import POLICIES
 from prove.benchmarks.statistics import Estimate
 from prove.rewards import PRESETS
 from prove.run import results
@@ -108,18 +110,57 @@ def transports(numbers: dict[str, Any]) -> str:
     return f"{about}\n\n{_markdown(table)}"
 
 
-_SECTIONS = {"results": readme_section, "transports": transports}  # between <!-- NAME --> and <!-- end of NAME -->
+def suite_section(numbers: dict[str, Any]) -> str:
+    """What the suite's page says of it: version and digest, how many tasks of a level each server has, and what was measured."""
+    it = suite.read()
+    digests = f"Version {it.header.version}, digest of the tasks `{it.header.digest}`, n = {len(it.tasks)}."
+    sizes = pd.DataFrame([(task.server, f"level {suite.level(task.id)}") for task in it.tasks], columns=["server", "level"])
+    sizes = pd.crosstab(sizes["server"], sizes["level"], margins=True, margins_name="all")
+    measured = suite_results(results() / "benchmarks")
+    about = "Measured: tasks whose goal was reached, in percent, with 95 % intervals."
+    return "\n\n".join([digests, _markdown(sizes), *([about, _markdown(measured)] if len(measured) else [])])
 
 
-def update_readme(path: Path, numbers: dict[str, Any]) -> bool:
-    """Put every section between its two marks in the README; whether that changed anything. No number is typed by hand."""
-    old = new = path.read_text(encoding="utf-8")
-    for name, written in _SECTIONS.items():
-        first, last = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        before, rest = new.split(first)
-        new = f"{before}{first}\n{written(numbers)}\n{last}{rest.split(last)[1]}"
-    path.write_text(new, encoding="utf-8")
-    return new != old
+def suite_results(folder: Path) -> pd.DataFrame:
+    """What was measured on the suite as it is now: a row a policy, those that are no model first, a column a level."""
+    digest = suite.read().header.digest
+    found = [msgspec.json.decode(path.read_bytes()) for path in sorted(folder.glob("heldout*.json"))]
+    mine = [f for f in found if f["about"].get("tasks") == digest and not f["subset"]]
+    columns = [*(f"level {n}, {name}" for n, name in suite.LEVELS.items()), "its own servers", "the twenty servers"]
+    rows = {
+        f["policy"]: {"n": f["n"], "all": _percent(f["score"]), **{c: _percent(f["parts"][c]) for c in columns if c in f["parts"]}}
+        for f in sorted(mine, key=lambda f: (f["policy"] not in POLICIES, f["policy"]))
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").fillna("")
+
+
+def _percent(value: dict[str, Any]) -> str:
+    it = msgspec.convert(value, Estimate)
+    return f"{100 * it.mean:.1f} [{100 * it.low:.1f}, {100 * it.high:.1f}]"
+
+
+Section = Callable[[dict[str, Any]], str]
+#: By page, what stands between <!-- NAME --> and <!-- end of NAME -->.
+PAGES: dict[str, dict[str, Section]] = {
+    "README.md": {"results": readme_section, "transports": transports},
+    "docs/benchmark.md": {"suite": suite_section},
+}
+
+
+def update_pages(home: Path, numbers: dict[str, Any]) -> list[Path]:
+    """Put every section between its two marks on its page; the pages that this changed. No number is typed by hand."""
+    changed = []
+    for name, sections in PAGES.items():
+        path = home / name
+        old = new = path.read_text(encoding="utf-8")
+        for section, written in sections.items():
+            first, last = f"<!-- {section} -->", f"<!-- end of {section} -->"
+            before, rest = new.split(first)
+            new = f"{before}{first}\n{written(numbers)}\n{last}{rest.split(last)[1]}"
+        if new != old:
+            path.write_text(new, encoding="utf-8")
+            changed.append(path)
+    return changed
 
 
 def benchmarks(folder: Path) -> pd.DataFrame:
@@ -130,6 +171,8 @@ def benchmarks(folder: Path) -> pd.DataFrame:
     rows = []
     for path in sorted(folder.glob("*.json")):
         found = msgspec.json.decode(path.read_bytes())
+        if found["policy"] in POLICIES:
+            continue  # no model
         names = {found["subset"] or "all": found["score"]} | found["parts"]
         for name, value in names.items():
             cell = (found["benchmark"], name.split()[0])
@@ -142,7 +185,7 @@ def benchmarks(folder: Path) -> pd.DataFrame:
                     "benchmark": f"{found['benchmark']} {name}",
                     "model": found["policy"],
                     **{f"reported {kind}": _cell(known, found["policy"], kind, cells.get(cell, ("", ""))[1]) for kind in ("base", "PROVE")},
-                    "measured": f"{100 * measured.mean:.1f} [{100 * measured.low:.1f}, {100 * measured.high:.1f}]",
+                    "measured": _percent(value),
                     "n": measured.n,
                     "doing nothing": f"{100 * found['floor']['mean']:.1f}" if found["floor"] else "",
                     "by": found["version"],
@@ -162,6 +205,10 @@ def _tables(numbers: dict[str, Any]) -> Iterator[Path]:
     if len(measured):
         about = "In percent. Reported: by arXiv:2606.03892, single runs. Measured: by each benchmark's own code, 95 % intervals."
         yield _write("benchmarks", measured, about)
+    on_suite = suite_results(results() / "benchmarks")
+    if len(on_suite):
+        about = f"Measured on version {suite.read().header.version} of our suite: goals reached, in percent, with 95 % intervals."
+        yield _write("suite", on_suite, about)
     for name in _reported():
         yield _write(f"reported_{name}", reported(name), "Reported by the paper (arXiv:2606.03892), percent; not measured here.")
     if "mix" in numbers:

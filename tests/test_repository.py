@@ -22,7 +22,7 @@ from prove.records import read_conversations
 from prove.rewards import PAPER, STRICT
 from prove.servers.catalog import packages
 from prove.synthesis.language.phrases import phrasebook, problems
-from prove.tables import heldout, update_readme
+from prove.tables import PAGES, heldout, update_pages
 
 HOME = Path(__file__).parent.parent
 NOTEBOOKS = sorted((HOME / "notebooks").glob("*.ipynb"))
@@ -101,12 +101,12 @@ def test_every_folder_and_file_of_the_readmes_tree_exists():
         assert (HOME / "".join(stack)).exists(), line
 
 
-def test_the_readmes_numbers_are_those_of_the_committed_run(tmp_path):
+def test_the_pages_numbers_are_those_of_the_committed_runs(tmp_path):
     numbers = HOME / "results" / "numbers.json"
-    copy = tmp_path / "README.md"
-    copy.write_text(README, encoding="utf-8")
-    update_readme(copy, json.loads(numbers.read_text()) if numbers.exists() else {})
-    assert copy.read_text(encoding="utf-8") == README
+    for page in PAGES:
+        (tmp_path / page).parent.mkdir(exist_ok=True)
+        (tmp_path / page).write_text((HOME / page).read_text(encoding="utf-8"), encoding="utf-8")
+    assert update_pages(tmp_path, json.loads(numbers.read_text()) if numbers.exists() else {}) == []
 
 
 def test_a_profile_trains_on_any_preset_of_the_reward_and_names_those_there_are():

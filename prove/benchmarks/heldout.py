@@ -1,6 +1,5 @@
 """Our own evaluation: conversations whose worlds training never saw, played live."""
 
-import hashlib
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import msgspec
 
 import prove
-from prove.benchmarks import contract
+from prove.benchmarks import contract, suite
 from prove.benchmarks.statistics import Estimate, difference, estimate
 from prove.episode import Episode, Limits, Policy, Reply, ToolCall, play
 from prove.policies import Oracle, parse_arguments, with_text_arguments
@@ -109,35 +108,45 @@ def as_numbers(summary: dict[str, Estimate]) -> dict[str, Any]:
 
 
 class Heldout:
-    """The same conversations under the contract of all benchmarks, for any policy that answers messages; a subset is a server.
-
-    They are those of `file`, made by `prove synthesize`, or the held-out ones of a profile.
+    """Our conversations under the contract of all benchmarks, for any policy that answers messages: the tasks of the suite, of which a
+    subset is a level or a server, or those of a `file` that `prove synthesize` has made, of which a subset is a server.
     """
 
-    def __init__(self, profile: str = "small", seed: str = "0", file: str = "") -> None:
-        path = Path(file) if file else _profiles(profile, int(seed))
-        if not path.is_file():
-            raise contract.NotInstalled(f"there is no file {path}: make one with prove synthesize --split heldout")
-        self.conversations = {c.id: c for c in read_conversations(path)}
-        self.version = prove.__version__
-        self.about: dict[str, Any] = {"conversations": hashlib.blake2b(path.read_bytes(), digest_size=6).hexdigest()}
+    def __init__(self, file: str = "") -> None:
+        if file:
+            path = Path(file)
+            if not path.is_file():
+                raise contract.NotInstalled(f"there is no file {path}: make one with prove synthesize --split heldout")
+            self.suite, tasks, self.version = None, read_conversations(path), prove.__version__
+            self.about: dict[str, Any] = {"conversations": suite.digest(path.read_bytes())}
+        else:
+            self.suite = suite.read()
+            tasks, self.version = self.suite.tasks, self.suite.header.version
+            self.about = {"tasks": self.suite.header.digest, "replies": suite.LIMITS.assistant_turns}
+        self.conversations = {c.id: c for c in tasks}
 
     def tasks(self, subset: str) -> list[str]:
-        servers = sorted({c.server for c in self.conversations.values()})
-        if subset and subset not in servers:
-            raise LookupError(f"these conversations have no server {subset!r}; they have: {', '.join(servers)}")
-        return [c.id for c in self.conversations.values() if subset in ("", c.server)]
+        subsets: dict[str, list[str]] = {}
+        for c in self.conversations.values():
+            for name in (c.server, *([f"level-{suite.level(c.id)}"] if self.suite else [])):
+                subsets.setdefault(name, []).append(c.id)
+        if subset and subset not in subsets:
+            kinds = "level or server" if self.suite else "server"
+            raise LookupError(f"these tasks have no {kinds} {subset!r}; they have: {', '.join(sorted(subsets))}")
+        return subsets[subset] if subset else list(self.conversations)
 
     def play(self, task: str, trial: int, agent: contract.Policy, user: contract.Policy | None) -> contract.Outcome:
-        episode = Episode(self.conversations[task])
+        episode = self._episode(task)
         while not episode.done:
             episode.step(_as_reply(agent([with_text_arguments(m) for m in episode.messages], episode.tools)))
         found = score(episode)
         parts = {name: value for name in ("reward", *COMPONENTS) if (value := getattr(found, name)) is not None}
+        if self.suite:
+            parts |= dict.fromkeys(suite.groups(episode.conversation), float(found.goal))
         return contract.Outcome(float(found.goal), parts, "" if found.goal else "goal missed", found.calls, episode.messages)
 
     def gold(self, task: str) -> contract.Policy:
-        shadow, oracle = Episode(self.conversations[task]), Oracle(attempts=False)
+        shadow, oracle = self._episode(task), Oracle(attempts=False)
 
         def policy(messages: list[contract.Message], tools: list[dict[str, Any]]) -> contract.Message:
             [reply] = oracle.reply([shadow])
@@ -146,13 +155,9 @@ class Heldout:
 
         return policy
 
-
-def _profiles(name: str, seed: int) -> Path:
-    """The file with a profile's held-out conversations, made if need be."""
-    from prove import stages  # knows of training, and imports it: a file of conversations asks for none of that
-    from prove.profiles import find
-
-    return stages.sample(msgspec.structs.replace(find(name).heldout, seed=seed))
+    def _episode(self, task: str) -> Episode:
+        conversation = self.conversations[task]
+        return suite.Task(conversation, self.suite.header.worlds) if self.suite else Episode(conversation)
 
 
 def _as_reply(message: contract.Message) -> Reply:

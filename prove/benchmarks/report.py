@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from prove.benchmarks import suite
 from prove.benchmarks.statistics import Difference, compare, detectable, pass_hat, rate
 from prove.run import Run, RunError
 
@@ -60,8 +61,10 @@ def lines(found: dict[str, Any]) -> list[str]:
     out = [f"{head}: {found['score']}, n = {found['n']}, {found['trials']} a task"]
     if found.get("floor"):
         out.append(f"doing nothing: {found['floor']}, n = {found['floor'].n}")
-    out += [f"  {name:<14}{value}  n = {value.n}" for name, value in found["parts"].items()]
+    out += [f"  {name:<28}{value}  n = {value.n}" for name, value in found["parts"].items()]
     out += [f"  pass^{k:<9}{value:.3f}" for k, value in found["pass^k"].items()]
+    if found["benchmark"] == "heldout" and "tasks" in found["about"]:
+        out += suite.table_lines(found["scores"])
     cost = f"{found['calls']} calls, {found['tokens_in']} tokens in, {found['tokens_out']} out, {found['retries']} requests retried"
     out.append(f"  {cost}; {found['seconds']} s, {found['harness_seconds']} s of them the harness's")
     if found["errors"]:

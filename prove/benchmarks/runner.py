@@ -173,7 +173,7 @@ def play(
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(work, range(min(workers, len(book.left)))))
         if book.failed >= PATIENCE:
-            raise RunError(f"the policy cannot be asked: {book.problem}")
+            raise RunError(f"{spec.benchmark} cannot go on: {book.problem}")
         rows = {(row["task"], row["trial"]): row for row in run.rows("tasks")}
         return run, [rows[one] for one in wanted if one in rows], len(wanted)
 

@@ -89,14 +89,14 @@ def _tasks(benchmark: Benchmark, subset: str) -> dict[str, Any]:
 
 
 def _played(benchmark: Benchmark, task: str, trial: int, line: Line, policy: str) -> dict[str, Any]:
-    """The outcome of a task, with what it cost; a task whose policy fell silent has none."""
+    """The outcome of a task, with what it cost; a task whose policy fell silent, or that is not the one it is to be, has none."""
     agent = Asker(line, "agent", reference.find(policy, benchmark, task, trial) if policy else None)
     user = None if policy else Asker(line, "user")
     begun = time.perf_counter()
     error, result = "", {"score": 0.0}
     try:
         result = asdict(_checked(benchmark.play(task, trial, agent, user)))
-    except PolicyFailed as failed:
+    except (PolicyFailed, NotInstalled) as failed:
         return {"failed": str(failed), "trial": trial, "task": task}
     except Exception as crash:  # a crash of the harness is no answer of the model: it is counted apart, and its traceback kept
         traceback.print_exc()

@@ -147,11 +147,12 @@ def _model_at(text: str) -> tuple[str, str]:
 
 @app.command(epilog="Example: `prove figures`")
 def figures() -> None:
-    """Draw the tables and figures of `results/` again from its numbers, and the README's if they are the repository's own."""
+    """Draw the tables and figures of `results/` again from its numbers, and those of its pages if they are the repository's own."""
     from prove import run, stages, tables
 
     numbers, home = stages.numbers(), run.repository()
     for path in tables.write_all(numbers):
         typer.echo(path)
-    if home and run.results() == home / "results" and tables.update_readme(home / "README.md", numbers):
-        typer.echo(home / "README.md")
+    if home and run.results() == home / "results":
+        for page in tables.update_pages(home, numbers):
+            typer.echo(page)

@@ -365,7 +365,7 @@ def takes_id(deed: Deed, name: str) -> bool:
     return is_id(bare(parameter(deed, name).hint))
 
 
-_YOURS = {"my": "your", "My": "Your", "our": "your", "Our": "Your", "I": "you", "me": "you", "I'm": "you're", "mine": "yours", "am": "are"}
+_YOURS = {"my": "your", "My": "Your", "our": "your", "Our": "Your", "I": "you", "me": "you", "I'm": "you're", "mine": "yours"}
 
 
 def yours(text: str) -> str:
