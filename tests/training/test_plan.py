@@ -153,14 +153,19 @@ def test_the_hub_is_asked_for_both_names_of_granite(monkeypatch):
         models.locate("somebody/none")
 
 
+LOCKS = ("requirements-gpu.lock", "requirements.lock")
+
+
 def test_the_environment_for_gpus_is_the_projects_and_vllm():
     project = tomllib.loads((HOME / "pyproject.toml").read_text())["project"]
-    lock = dict(line.split("==") for line in (HOME / "requirements-gpu.lock").read_text().splitlines() if "==" in line)
-    pinned = [d for d in project["dependencies"] + project["optional-dependencies"]["gpu"] if "==" in d]
-    assert {"torch", "transformers", "trl", "peft", "vllm"} == {d.split("==")[0] for d in pinned}
-    assert all(lock[name] == version for name, version in (d.split("==") for d in pinned))
-    wanted = {re.match(r"[\w.-]+", d).group().lower() for d in project["dependencies"]}
-    assert wanted <= {name.split("[")[0].lower() for name in lock}
+    extras = project["optional-dependencies"]
+    gpu, ours = ({n: v for n, _, v in (line.partition("==") for line in (HOME / f).read_text().splitlines())} for f in LOCKS)
+    pinned = dict(d.split("==") for d in extras["gpu"] if "==" in d)
+    assert pinned.keys() == {"torch", "transformers", "trl", "peft", "vllm"}
+    assert {name: gpu[name] for name in pinned} == pinned
+    assert {name: ours[name] for name in pinned if name != "vllm"} == {n: v for n, v in pinned.items() if n != "vllm"}
+    wanted = {re.match(r"[\w.-]+", d).group().lower() for d in project["dependencies"] + extras["train"]}
+    assert wanted <= {name.split("[")[0].lower() for name in gpu}
     assert "-r requirements-gpu.lock" in (HOME / "environment-gpu.yml").read_text()
 
 
