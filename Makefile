@@ -73,7 +73,7 @@ ifneq ($(VENV),.venv-gpu)
 $(VENV)/.installed: requirements.lock requirements-bfcl.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "PROVE needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv $(@D)
-	@$(MAKE) --no-print-directory torch
+	@$(MAKE) --no-print-directory torch VENV=$(@D)
 	$(@D)/bin/pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements-bfcl.lock
 	$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .

@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from prove.run import repository, results
+from prove.files import writing
+from prove.run import RunError, repository, results
 
 # what share of the whole each notebook takes, measured with the profile `small`; only the time that is left is guessed from it
 SHARES = {
@@ -31,12 +32,16 @@ def main() -> None:
     given = parser.parse_args()
     try:
         reproduce(given.profile, given.model, given.seed)
-    except LookupError as error:
+    except (LookupError, RunError) as error:
         sys.exit(f"prove: {error.args[0]}")
+    except KeyboardInterrupt:
+        print("\nprove: stopped; what is done is kept in the run folders, and the same command goes on from there", file=sys.stderr)
+        sys.exit(130)
 
 
 def reproduce(profile: str, model: str, seed: int) -> None:
-    """Run everything. Raises LookupError for an unknown profile; exits with a line for a notebook that fails."""
+    """Run everything. Raises LookupError for an unknown profile, and `RunError` where another process does the same; exits with a
+    line for a notebook that fails."""
     from prove.profiles import find
 
     size = find(profile)
@@ -53,6 +58,11 @@ def reproduce(profile: str, model: str, seed: int) -> None:
         "05_benchmarks": trained,
         "06_figures": {},
     }
+    with writing(results() / "reproduce"):
+        _run_all(home, parameters)
+
+
+def _run_all(home: Path, parameters: dict[str, dict[str, Any]]) -> None:
     begun, share = time.monotonic(), 0.0
     for number, (name, values) in enumerate(parameters.items(), 1):
         print(f"{number} of {len(parameters)}: {name}{_left(begun, share)}", flush=True)

@@ -11,6 +11,7 @@ import pytest
 from prove.files import whole, writing
 from prove.records import read_conversations
 from prove.run import RunError
+from prove.synthesis.data.dataset import Plan, synthesize
 
 
 def begun(folder, *words):
@@ -56,6 +57,30 @@ def test_ctrl_c_says_what_is_kept_and_the_rest_is_made_later(words, tmp_path):
         f"prove: stopped; {kept} of 2000 conversations are kept in made.jsonl.part, and the same command goes on from there"
     )
     assert not (tmp_path / ".made.jsonl.lock").exists()
+
+
+def test_a_second_reproduction_is_told_of_the_first(tmp_path):
+    with writing(tmp_path / "reproduce"):
+        command = [sys.executable, "-m", "prove.reproduce", "--profile", "smoke"]
+        second = subprocess.run(command, env={**os.environ, "PROVE_RESULTS": str(tmp_path)}, capture_output=True, text=True)
+    assert second.returncode == 1
+    assert second.stderr.startswith(f"prove: another process ({os.getpid()}: ")
+    assert second.stderr.count("\n") == 1
+
+
+def test_ctrl_c_on_a_benchmark_says_where_what_is_done_is_kept(tmp_path):
+    tasks = synthesize(Plan(40, servers=("budget",)), tmp_path / "made.jsonl")
+    words = ["--benchmark", "heldout", "--option", f"file={tasks}", "--policy", "gold", "--trials", "50"]
+    command = [sys.executable, "-m", "prove", "evaluate", *words]
+    environment = {**os.environ, "PROVE_RESULTS": str(tmp_path / "results")}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while process.poll() is None and not any(path.stat().st_size for path in (tmp_path / "results").rglob("*.jsonl")):
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate()[1]
+    assert process.returncode == 130
+    assert f"what is done is kept in {tmp_path / 'results' / 'runs'}, and the same command goes on from there" in said
+    assert "Traceback" not in said
 
 
 def test_a_lock_ends_with_its_process_however_that_ends(tmp_path):

@@ -52,6 +52,6 @@ def models() -> None:
     from prove.training.models import MODELS
 
     for model in MODELS.values():
-        typer.echo(f"{model.name:<16}{model.hub[0] if isinstance(model.hub, tuple) else model.hub:<37}{model.note}".rstrip())
+        typer.echo(f"{model.name:<16}{model.hub[0]:<37}{model.note}".rstrip())
     typer.echo("any other: a hub id, or a folder with a checkpoint")
     typer.echo(f"rewards: {', '.join(PRESETS)}")

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from prove.cli.app import Seed, app, fail
+from prove.cli.app import Seed, app, fail, interruptible
 
 Profile = Annotated[str, typer.Option(help="smoke, small, paper or transfer: how big everything is; the model's own by default.")]
 Reward = Annotated[str, typer.Option(help="What GRPO is trained on: paper, strict, or one of the paper's ablations.")]
@@ -45,8 +45,16 @@ def train(
     size = find(profile, reward, model, method, learning_rate, lora, engine)
     layout = launch.choose(None if gpus < 0 else gpus, not size.lora_rank, nodes, node, rendezvous, wandb)
     typer.echo(f"{size.model}, profile {size.name}, on {layout}")
-    for name, run in stages.train(size, size.model, seed, layout, conversations).items():
+    with interruptible(_kept):
+        runs = stages.train(size, size.model, seed, layout, conversations)
+    for name, run in runs.items():
         typer.echo(f"{name}: {run.path / 'model'}")
+
+
+def _kept() -> str:
+    from prove.run import results
+
+    return f"what is done is kept in {results() / 'runs'}, and the same command goes on from there"
 
 
 def _show_plan(model: str, size: Any) -> None:
@@ -108,7 +116,8 @@ def evaluate(
     player = benchmarks.Who(policy, "" if policy else model or _model_of(profile), endpoint, temperature, reply_tokens, dtype)
     other = benchmarks.Who("", *_model_at(user), temperature) if user else None
     options = dict(_pair(text) for text in option or [])
-    run, found = benchmarks.evaluate(benchmark, player, other, subset, limit, trials, workers, options, python)
+    with interruptible(_kept):
+        run, found = benchmarks.evaluate(benchmark, player, other, subset, limit, trials, workers, options, python)
     typer.echo("\n".join(report.lines(found)))
     typer.echo(run.path)
     raise typer.Exit(1 if found["unplayed"] else 0)
@@ -124,7 +133,8 @@ def _compare(size: Any, who: Any, seed: int, base_only: bool, conversations: str
     from prove import stages
     from prove.benchmarks.heldout import summary
 
-    found = stages.compare(size, size.model, seed, base_only, engine=who, source=conversations)
+    with interruptible(_kept):
+        found = stages.compare(size, size.model, seed, base_only, engine=who, source=conversations)
     for name, scores in found.items():
         for metric, value in summary(scores).items():
             typer.echo(f"{name:<6}{metric:<24}{value}  n={value.n}")
