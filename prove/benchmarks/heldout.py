@@ -157,7 +157,7 @@ class Heldout:
 
     def _episode(self, task: str) -> Episode:
         conversation = self.conversations[task]
-        return suite.Task(conversation, self.suite.header.worlds) if self.suite else Episode(conversation)
+        return suite.Task(conversation, self.suite.header.places) if self.suite else Episode(conversation)
 
 
 def _as_reply(message: contract.Message) -> Reply:

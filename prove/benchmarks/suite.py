@@ -1,23 +1,24 @@
 """The suite of the benchmark `heldout`: 500 fixed tasks of five levels, kept in one file beside this module.
 
 The file holds the tasks, not what makes them (`prove.synthesis.data.suite`), so that whoever only measures needs neither that nor
-time. Its first line names the version, a digest of all other lines, and a digest of each world that the tasks live in: tasks are
-played in those worlds or not at all.
+time. Its first line names the version, a digest of each place that the tasks live in (its world and its tools: tasks are played there
+or not at all), and a digest of those and of all other lines.
 """
 
 import hashlib
 import lzma
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from prove.benchmarks.contract import NotInstalled
-from prove.episode import Episode, Limits, play
+from prove.episode import SYSTEM, Episode, Limits, play
 from prove.policies import Oracle
 from prove.records import Conversation
-from prove.servers.catalog import heldout, world_of
+from prove.servers.catalog import heldout, load, world_of
 from prove.servers.equality import fingerprint
 from prove.servers.schema import bare, fields_of, is_id, metas
 from prove.servers.session import Session
@@ -33,7 +34,7 @@ class Header(msgspec.Struct, frozen=True):
 
     version: str
     digest: str
-    worlds: dict[str, str]  # "clinic-52" -> the digest of that world
+    places: dict[str, str]  # "clinic-52" -> what `place` says of the clinic of that seed
 
 
 class Suite(msgspec.Struct, frozen=True):
@@ -50,7 +51,7 @@ def read(path: Path = FILE) -> Suite:
         suite = Suite(msgspec.json.decode(head, type=Header), [msgspec.json.decode(line, type=Conversation) for line in rest.splitlines()])
     except (OSError, EOFError, lzma.LZMAError, msgspec.MsgspecError) as error:
         raise NotInstalled(f"{path} cannot be read ({error}): install prove-rl anew") from None
-    if suite.header.digest != digest(rest):
+    if suite.header.digest != _digest(suite.header.places, rest):
         raise NotInstalled(f"{path} is not what it says it is: install prove-rl anew")
     return suite
 
@@ -58,14 +59,29 @@ def read(path: Path = FILE) -> Suite:
 def write(tasks: Sequence[Conversation], version: str, path: Path = FILE) -> Header:
     """Write a suite; returns its header. The same tasks give the same digest."""
     lines = b"".join(msgspec.json.encode(task) + b"\n" for task in tasks)
-    worlds = sorted({(home, task.seed) for task in tasks for home in task.homes})
-    header = Header(version, digest(lines), {f"{home}-{seed}": world_of(home, seed).digest for home, seed in worlds})
+    lived_in = sorted({(home, task.seed) for task in tasks for home in task.homes})
+    places = {f"{home}-{seed}": place(home, seed) for home, seed in lived_in}
+    header = Header(version, _digest(places, lines), places)
     path.write_bytes(lzma.compress(msgspec.json.encode(header) + b"\n" + lines, preset=9 | lzma.PRESET_EXTREME))
     return header
 
 
+def _digest(places: dict[str, str], lines: bytes) -> str:
+    return digest(msgspec.json.encode(places) + lines)
+
+
 def digest(lines: bytes) -> str:
     return hashlib.blake2b(lines, digest_size=8).hexdigest()
+
+
+def place(home: str, seed: int) -> str:
+    """A digest of where a task lives: the world, and all that is said to a model about the tools there."""
+    return digest(f"{world_of(home, seed).digest} {_told(home)}".encode())
+
+
+@cache
+def _told(home: str) -> str:
+    return digest(msgspec.json.encode([SYSTEM, *(tool.as_function() for tool in load(home).server.tools.values())]))
 
 
 def level(task: str) -> int:
@@ -106,11 +122,12 @@ def table_lines(scores: dict[str, float]) -> list[str]:
 class Task(Episode):
     """A task being played. Whatever has the effect of the ground truth does it, however it was done, and in whatever letters."""
 
-    def __init__(self, conversation: Conversation, worlds: dict[str, str]) -> None:
+    def __init__(self, conversation: Conversation, places: dict[str, str]) -> None:
         for home in conversation.homes:
             name = f"{home}-{conversation.seed}"
-            if world_of(home, conversation.seed).digest != worlds[name]:
-                raise NotInstalled(f"the world {name} is not the one that the suite was made in: use the prove-rl that came with it")
+            if place(home, conversation.seed) != places[name]:
+                changed = f"the world or the tools of {name} are not those that the suite was made with"
+                raise NotInstalled(f"{changed}: use the prove-rl that came with it, or make the suite anew (benchmarks/suite.py)")
         super().__init__(conversation, LIMITS)
 
     def same_outcome(self) -> bool | None:
@@ -148,15 +165,11 @@ def loose(text: str) -> str:
     return " ".join(words[1:] if len(words) > 1 and words[0] in ("a", "an", "the") else words)
 
 
-_TEXTS: dict[type, list[str]] = {}
-
-
+@cache
 def _free_texts(kind: type[Record]) -> list[str]:
     """The fields of a record that hold whatever people say: no id, no pattern, nothing of which every character counts."""
-    if kind not in _TEXTS:
-        _, *fields = fields_of(kind).items()
-        _TEXTS[kind] = [name for name, hint in fields if bare(hint) is str and not is_id(bare(hint)) and not _spelled(hint)]
-    return _TEXTS[kind]
+    _, *fields = fields_of(kind).items()
+    return [name for name, hint in fields if bare(hint) is str and not is_id(bare(hint)) and not _spelled(hint)]
 
 
 def _spelled(hint: Any) -> bool:

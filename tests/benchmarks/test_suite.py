@@ -33,7 +33,7 @@ from endpoint import Endpoint, serve
 
 edit = msgspec.structs.replace
 TRAINING = ("torch", "transformers", "trl", "peft", "accelerate", "datasets", "gguf", "vllm", "deepspeed", "ray")
-OTHERS = ("pandas", "pyarrow", "matplotlib", "mcp", "jupyterlab", "papermill", "ipywidgets")
+OTHERS = ("pyarrow", "matplotlib", "mcp", "jupyterlab", "papermill", "ipywidgets")
 
 BLOCK = """
 import sys
@@ -127,8 +127,17 @@ def test_a_damaged_file_is_named_and_a_rewritten_one_is_another_digest(tasks, tm
 
 def test_a_task_is_not_played_in_another_world(tasks):
     task = tasks[0]
-    with pytest.raises(NotInstalled, match="not the one that the suite was made in"):
-        suite.Task(task, {f"{home}-{task.seed}": "0" * 32 for home in task.homes})
+    with pytest.raises(NotInstalled, match="not those that the suite was made with"):
+        suite.Task(task, {f"{home}-{task.seed}": "0" * 16 for home in task.homes})
+
+
+def test_what_a_model_is_told_of_a_tool_is_part_of_the_place(monkeypatch):
+    before = suite.place("clinic", 52)
+    assert before == suite.place("clinic", 52) != suite.place("clinic", 53)
+    monkeypatch.setattr(suite, "SYSTEM", "You are somebody else.")
+    suite._told.cache_clear()
+    assert suite.place("clinic", 52) != before
+    suite._told.cache_clear()
 
 
 def test_results_of_different_versions_refuse_to_be_compared():
@@ -162,7 +171,7 @@ def test_the_ground_truth_reaches_every_goal_and_nothing_and_chance_hardly_any(l
 
 def _played(task, change):
     """A task played by its ground truth, each call of which has been through `change`."""
-    episode = suite.Task(task, suite.read().header.worlds)
+    episode = suite.Task(task, suite.read().header.places)
     while not episode.done:
         [reply] = Oracle(attempts=False).reply([episode])
         episode.step(Reply(reply.content, [change(call) for call in reply.calls]))
@@ -185,7 +194,7 @@ def test_another_way_to_the_same_effect_is_as_good(tasks):
 def test_looking_around_costs_nothing_and_doing_more_costs_the_goal(tasks):
     task = next(t for t in tasks if t.server == "clinic" and suite.level(t.id) == 2 and t.calls[-1].name == "create_referral")
     for extra, reached in (("search_patients", True), ("withdraw_referral", False)):
-        episode = suite.Task(task, suite.read().header.worlds)
+        episode = suite.Task(task, suite.read().header.places)
         while not episode.done:
             [reply] = Oracle(attempts=False).reply([episode])
             if not reply.calls:
@@ -209,10 +218,10 @@ def test_another_world_stops_a_run_and_is_no_wrong_answer(tmp_path, monkeypatch)
     (tmp_path / "sitecustomize.py").write_text(
         "from prove.benchmarks import suite\nread = suite.read\n"
         "suite.read = lambda: (lambda s: type(s)(type(s.header)(s.header.version, s.header.digest,"
-        " dict.fromkeys(s.header.worlds, '')), s.tasks))(read())\n"
+        " dict.fromkeys(s.header.places, '')), s.tasks))(read())\n"
     )
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(Path(suite.__file__).parents[2])]))
-    with pytest.raises(RunError, match="not the one that the suite was made in"):
+    with pytest.raises(RunError, match="not those that the suite was made with"):
         play(Spec("heldout", "m"), lambda messages, tools: say("No."))
 
 

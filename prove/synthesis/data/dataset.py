@@ -18,7 +18,7 @@ import msgspec
 from prove.files import whole, writing
 from prove.records import Conversation, Kind, Split, read_conversations, write_conversations
 from prove.run import RunError
-from prove.servers.catalog import catalogue, heldout, load
+from prove.servers.catalog import catalogue, load
 from prove.servers.server import stable_hash
 from prove.synthesis.ambiguity import single_out
 from prove.synthesis.broad.compose import Shares, compose
@@ -61,7 +61,7 @@ class Plan(msgspec.Struct, frozen=True):
     broad: Shares | None = None  # queries of the kinds of `prove.synthesis.broad`, in these shares
 
     def __post_init__(self) -> None:
-        if kept := [s for s in self.servers if self.split != "heldout" and s in heldout()]:
+        if kept := [s for s in self.servers if self.split != "heldout" and load(s).server.heldout]:
             raise LookupError(f"{', '.join(kept)} is there to measure by, and in no split but heldout: leave it out")
 
     @property
