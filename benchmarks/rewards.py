@@ -3,7 +3,7 @@
 import time
 from statistics import median
 
-from prove.rewards import PAPER, STRICT, Call, Step, Trajectory, reward
+from prove.rewards import PAPER, Call, Findings, Step, Trajectory, effect, reward
 
 REPEATS = 2000
 TEXT = {"type": "string"}
@@ -20,7 +20,7 @@ def trajectory(n_calls: int, n_steps: int, n_tools: int) -> Trajectory:
         return f"tool_{i % n_tools}", {"a": f"A-{i % n_steps}", "b": "x"}
 
     steps = tuple(Step(*made(i), (i - 1,) if i else ()) for i in range(n_steps))
-    return Trajectory(SCHEMAS, steps, tuple(Call(*made(i), True) for i in range(n_calls)), True)
+    return Trajectory(SCHEMAS, steps, tuple(Call(*made(i), True) for i in range(n_calls)), True, Findings((1.0,) * n_steps, 0.0))
 
 
 def cost(it: Trajectory, weights: object, repeats: int) -> float:
@@ -34,7 +34,7 @@ def cost(it: Trajectory, weights: object, repeats: int) -> float:
 
 
 def main() -> None:
-    print(f"{'calls':>6}{'steps':>6}{'tools':>6}{'paper us':>10}{'strict us':>11}")
+    print(f"{'calls':>6}{'steps':>6}{'tools':>6}{'paper us':>10}{'effect us':>11}")
     for n_calls, n_steps, n_tools in (
         (6, 4, 4),
         (6, 4, 1),
@@ -47,8 +47,8 @@ def main() -> None:
         (200, 200, 20),
     ):
         it, repeats = trajectory(n_calls, n_steps, n_tools), max(20, REPEATS * 6 // n_calls)
-        paper, strict = cost(it, PAPER, repeats), cost(it, STRICT, repeats)
-        print(f"{n_calls:>6}{n_steps:>6}{n_tools:>6}{paper:>10.1f}{strict:>11.1f}")
+        paper, by_effect = cost(it, PAPER, repeats), cost(it, effect, repeats)
+        print(f"{n_calls:>6}{n_steps:>6}{n_tools:>6}{paper:>10.1f}{by_effect:>11.1f}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from prove.episode import Episode, Limits, Policy, Reply, ToolCall, play
     from prove.policies import SILENT, Endpoint, Oracle, Script
     from prove.records import BadRecord, Conversation, read_conversations, write_conversations
-    from prove.rewards import PAPER, PRESETS, STRICT, Call, Explanation, Step, Trajectory, Weights, explain, reward
+    from prove.rewards import PAPER, PRESETS, Call, Explanation, Findings, Step, Trajectory, Weights, effect, explain, reward
     from prove.servers import Server, ToolError
     from prove.servers.catalog import catalogue
     from prove.servers.session import Result, Session
@@ -29,14 +29,15 @@ _HOMES = {
     "prove.synthesis.data.dataset": ("Plan", "synthesize"),
     "prove.episode": ("Episode", "Limits", "Policy", "Reply", "ToolCall", "play"),
     "prove.policies": ("Oracle", "Script", "SILENT", "Endpoint"),
-    "prove.rewards": ("reward", "explain", "Explanation", "Trajectory", "Call", "Step", "Weights", "PAPER", "STRICT", "PRESETS"),
+    "prove.rewards.trajectory": ("Trajectory", "Findings", "Call", "Step"),
+    "prove.rewards": ("reward", "explain", "effect", "Explanation", "Weights", "PAPER", "PRESETS"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "PAPER", "PRESETS", "SILENT", "STRICT", "BadRecord", "Call", "Conversation", "Endpoint", "Episode", "Explanation", "Limits", "Oracle",
-    "Plan", "Policy", "Reply", "Result", "Script", "Server", "Session", "Step", "ToolCall", "ToolError", "Trajectory", "Weights",
-    "__version__", "catalogue", "explain", "play", "read_conversations", "reward", "synthesize", "write_conversations",
+    "PAPER", "PRESETS", "SILENT", "BadRecord", "Call", "Conversation", "Endpoint", "Episode", "Explanation", "Findings", "Limits",
+    "Oracle", "Plan", "Policy", "Reply", "Result", "Script", "Server", "Session", "Step", "ToolCall", "ToolError", "Trajectory", "Weights",
+    "__version__", "catalogue", "effect", "explain", "play", "read_conversations", "reward", "synthesize", "write_conversations",
 ]  # fmt: skip
 
 

@@ -12,7 +12,9 @@ from typing import Any, Protocol
 
 import msgspec
 
-from prove.facts import all_told, told
+from prove.facts import all_told, told_in
+from prove.findings import findings_of
+from prove.outcome import truth
 from prove.records import Attempt, Conversation, Fact, Turn
 from prove.rewards import Call, Step, Trajectory
 from prove.servers.session import Result, Session, refusal
@@ -58,6 +60,8 @@ class Episode:
         self.calls: list[Call] = []
         self.results: list[Result] = []
         self.turn_of: list[int] = []  # result -> position of the user's turn in which it came
+        self.touched: list[set[tuple[str, str]]] = []  # (table, key) of what each call that succeeded has written to
+        self._told_by: dict[int, frozenset[Fact]] = {}  # result -> the facts that it tells, once somebody asks
         self.turn = -1  # position of the user's turn that is being answered
         self.calls_in_turn = 0
         self.replies = 0
@@ -83,7 +87,7 @@ class Episode:
             name = call.name or "unreadable"
             self.messages.append({"role": "tool", "tool_call_id": f"call_{len(self.calls)}", "name": name, "content": result.text})
             arguments = call.arguments if isinstance(call.arguments, dict) else None
-            self.calls.append(Call(call.name, arguments, result.ok))
+            self.calls.append(Call(call.name, arguments, result.ok, self.turn))
             self.results.append(result)
             self.turn_of.append(self.turn)
             self.calls_in_turn += 1
@@ -97,7 +101,10 @@ class Episode:
             return refusal(
                 "invalid_argument", f"the call is not readable: {_why_unreadable(call)}; send a name and a JSON object of arguments"
             )
-        return self.session.call(call.name, call.arguments)
+        result: Result = self.session.call(call.name, call.arguments)
+        if result.ok and isinstance(self.session, Session) and (places := self.session.written_by(call.name)):
+            self.touched.append(places)
+        return result
 
     def _next_turn(self) -> None:
         if 0 <= self.turn < len(self.conversation.turns) and self.conversation.turns[self.turn].held:
@@ -115,7 +122,8 @@ class Episode:
     def trajectory(self) -> Trajectory:
         """What the reward looks at."""
         goal = None if self.conversation.certificate is None else self.goal_reached()
-        return Trajectory(self.schemas, ground_truth(self.conversation), tuple(self.calls), goal)
+        findings = findings_of(self, goal) if goal is not None and isinstance(self.session, Session) else None
+        return Trajectory(self.schemas, ground_truth(self.conversation), tuple(self.calls), goal, findings)
 
     def same_outcome(self) -> bool | None:
         """Whether the session is in the ground truth's state, up to a renaming of minted ids; None without a certificate."""
@@ -123,9 +131,9 @@ class Episode:
         if certificate is None or self.session.outcome(homes) != certificate.outcome:
             return None if certificate is None else False
         others = self.session.servers.keys() - set(homes)
-        return self.session.outcome(others) == self._untouched().outcome(others)
+        return self.session.outcome(others) == self.untouched().outcome(others)
 
-    def _untouched(self) -> Session:
+    def untouched(self) -> Session:
         """A session in which nothing was called, at this one's time: what the servers of distractors should be like."""
         session = open_session(self.conversation)
         session.advance(seconds=(self.session.clock.now - session.clock.now).total_seconds())
@@ -145,19 +153,29 @@ class Episode:
 
     def _told(self, position: int, turn: Turn) -> bool:
         """Whether what a turn asks to know was read, or its refusal was heard."""
+        if turn.refusal and self.heard(position, turn):
+            return True
+        if not turn.answers:
+            return True
         until = position if turn.refusal else len(self.conversation.turns)
         made = [i for i, when in enumerate(self.turn_of) if when <= until]
-        if turn.refusal and any(_is(turn.refusal, self.results[i]) for i in made):
-            return True
-        return all_told({fact for answer in turn.answers for fact in answer.facts}, self._read(made))
+        return all_told(truth(self.conversation, self.session).answers[position], self.facts(made))
 
-    def _read(self, made: list[int]) -> set[Fact]:
-        """Every fact that the results of some calls have told; a refusal tells why."""
-        facts = set[Fact]()
-        for call, result in ((self.calls[i], self.results[i]) for i in made):
-            if call.name in self.session.tools and isinstance(call.arguments, dict):
-                facts.update(told(self.session, call.name, call.arguments, result.value))
-        return facts
+    def heard(self, position: int, turn: Turn) -> bool:
+        """Whether the refusal on which a turn ends was heard by then."""
+        return any(when <= position and _is(turn.refusal, self.results[i]) for i, when in enumerate(self.turn_of))
+
+    def facts(self, made: Iterable[int] | None = None) -> set[Fact]:
+        """Every fact that the results of some calls have told, or of all so far; a refusal tells why."""
+        return set[Fact]().union(*map(self._facts, range(len(self.results)) if made is None else made))
+
+    def _facts(self, position: int) -> frozenset[Fact]:
+        """The facts that one result tells."""
+        if position not in self._told_by:
+            call, result = self.calls[position], self.results[position]
+            legal = call.name in self.session.tools and isinstance(call.arguments, dict)
+            self._told_by[position] = told_in(self.session, call.name, call.arguments, result.text) if legal else frozenset()
+        return self._told_by[position]
 
 
 def system_prompt(conversation: Conversation) -> str:
@@ -230,7 +248,8 @@ def as_function(session: Session, name: str, schema: dict[str, Any]) -> dict[str
 def ground_truth(conversation: Conversation) -> tuple[Step, ...]:
     """The record's calls as the reward's steps, with the arguments that they need: ids of earlier calls become positions."""
     at = {call.id: i for i, call in enumerate(conversation.calls)}
-    return tuple(Step(c.name, c.needed, tuple(at[a] for a in c.after)) for c in conversation.calls)
+    turns = ((i, call) for i, turn in enumerate(conversation.turns) for call in turn.calls)
+    return tuple(Step(c.name, c.needed, tuple(at[a] for a in c.after), i) for i, c in turns)
 
 
 def _assistant_message(reply: Reply, calls_before: int) -> dict[str, Any]:
@@ -274,9 +293,9 @@ def _long_date(day: str) -> str:
     return f"{date.fromisoformat(day):%A, %B %-d, %Y}"
 
 
-def _is(refusal: Attempt, result: Result) -> bool:
+def _is(refusal: Attempt | None, result: Result) -> bool:
     """Whether a result is that refusal: for the same reason, whatever was called."""
-    return result.code == refusal.code and result.value["error"]["message"] == refusal.message
+    return refusal is not None and result.code == refusal.code and result.value["error"]["message"] == refusal.message
 
 
 def current_turn(episode: Episode) -> Turn:

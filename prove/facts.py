@@ -6,13 +6,16 @@ many there are, a balance) is of the records that the call names. A record that 
 rollout may have made it under another id.
 """
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple, NewType, get_args, get_origin
 
+import msgspec
+
 from prove.records import Fact
 from prove.servers.schema import bare, fields_of, is_id
-from prove.servers.server import Server
+from prove.servers.server import Server, World
 from prove.servers.session import Session
 from prove.servers.tools import Tool
 
@@ -22,6 +25,21 @@ NEW = "new"
 def told(session: Session, tool: str, arguments: dict[str, Any], result: Any) -> set[Fact]:
     """Everything that the result of a call tells, or its refusal. Raises LookupError for a tool that the session has not."""
     return {fact for _, fact in located(session, tool, arguments, result)}
+
+
+def told_in(session: Session, tool: str, arguments: dict[str, Any], text: str) -> frozenset[Fact]:
+    """`told` of a result's text, kept a while: the rollouts of a group read the same results. Raises LookupError as `told` does."""
+    home, known = session.tools[tool]
+    key = (session.worlds[home], known.name, _named(session.servers[home], known, arguments), text)
+    if key not in _kept:
+        _kept[key] = frozenset(told(session, tool, arguments, msgspec.json.decode(text)))
+        if len(_kept) > _MOST_KEPT:
+            _kept.popitem(last=False)
+    return _kept[key]
+
+
+_kept: OrderedDict[tuple[World, str, str, str], frozenset[Fact]] = OrderedDict()
+_MOST_KEPT = 1024  # results
 
 
 def located(session: Session, name: str, arguments: dict[str, Any], result: Any) -> Iterator[tuple[str, Fact]]:

@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from prove.benchmarks.statistics import Estimate
-from prove.rewards.reward import COMPONENTS
+from prove.rewards.effect import VALUES
+from prove.rewards.paper import COMPONENTS
 
 STYLE = Path(__file__).with_name("paper.mplstyle")
 BLUE, ORANGE, GREEN, PINK, RED, SKY, YELLOW, GREY = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#444444"
@@ -191,7 +192,7 @@ def training_curves(rows: Sequence[dict[str, Any]]) -> Figure:
                 x, y = np.array(points).T
                 (line,) = axes.plot(x, _running_mean(y), label=name)
                 axes.plot(x, y, ".", ms=3, alpha=0.4, color=line.get_color())
-        axes.set_title({"reward": "reward (at most 1.3)", "goal": "share of goals reached"}.get(names[0], ", ".join(names)))
+        axes.set_title({"reward": "reward", "goal": "share of goals reached"}.get(names[0], ", ".join(names)))
         axes.legend() if len(names) > 1 else None
     for axes in panels[-1]:
         axes.set_xlabel("GRPO step")
@@ -221,7 +222,7 @@ def comparison(summaries: dict[str, dict[str, Estimate]], metrics: Sequence[str]
 def components(steps: dict[str, dict[str, float]], title: str = "") -> Figure:
     """The reward's components at several moments of training, grouped bars (after the paper's figure 4)."""
     figure, axes = _axes(7, 3)
-    names = COMPONENTS[:5]
+    names = [name for name in (*COMPONENTS[:5], *VALUES) if any(name in values for values in steps.values())]
     width = 0.8 / len(steps)
     for i, (moment, values) in enumerate(steps.items()):
         at = np.arange(len(names)) + (i - (len(steps) - 1) / 2) * width

@@ -7,7 +7,7 @@ plays.
 
 import msgspec
 
-from prove.rewards import PRESETS
+from prove.rewards import find as find_reward
 from prove.servers.catalog import catalogue
 from prove.servers.errors import did_you_mean
 from prove.synthesis.data.dataset import PAPER_MIX, UNSEEN, Plan
@@ -59,6 +59,7 @@ PROFILES = {
             sft=SFT(steps=1, batch=2, learning_rate=5e-5, row_tokens=900, save_every=1),
             grpo=GRPO(
                 learning_rate=2e-5,
+                reward="effect",
                 lora_rank=16,
                 steps=2,
                 prompts_per_step=1,
@@ -83,6 +84,7 @@ PROFILES = {
             sft=SFT(steps=40, batch=4, learning_rate=5e-5, row_tokens=700, save_every=10),
             grpo=GRPO(
                 learning_rate=2e-4,
+                reward="effect",
                 decay=True,  # so few prompts a step teach with much noise: the last steps are small
                 lora_rank=16,
                 steps=16,
@@ -126,7 +128,7 @@ ENGINES = ("vllm", "transformers")
 
 def find(
     name: str,
-    reward: str = "paper",
+    reward: str = "",
     model: str = "",
     method: str = "grpo",
     learning_rate: float = 0.0,
@@ -134,28 +136,30 @@ def find(
     engine: str = "",
 ) -> Profile:
     """A profile by name, or the model's own for none (`paper` for the paper's four), and what of it is to be otherwise: GRPO's
-    `reward`, one of `prove.rewards.PRESETS`; `method` "sft" for three epochs of supervised training instead of GRPO; a
+    `reward` (`prove.rewards.find`), not the profile's own; `method` "sft" for three epochs of supervised training instead of GRPO; a
     `learning_rate`; `lora`, the rank of an adapter (0: all weights are trained); `engine`, who samples while training.
 
     The learning rate of a profile that leaves it open is the model's. Raises LookupError for an unknown word, naming those there are.
     """
     size = name or (MODELS[model].profile if model in MODELS else "paper" if model else "small")
-    asked = (("profile", size, PROFILES), ("reward", reward, PRESETS), ("method", method, METHODS), ("engine", engine or "vllm", ENGINES))
+    asked = (("profile", size, PROFILES), ("method", method, METHODS), ("engine", engine or "vllm", ENGINES))
+    find_reward(reward or "paper")
     for what, given, known in asked:
         if given not in known:
             raise LookupError(f"there is no {what} {given!r}{did_you_mean(given, known)}; there are: {', '.join(known)}")
     profile = PROFILES[size]
     model = model or profile.model
     assert profile.grpo
+    reward = reward or profile.grpo.reward
     rate = learning_rate or profile.grpo.learning_rate or (MODELS[model].learning_rate if model in MODELS else 1e-6)
-    grpo = msgspec.structs.replace(profile.grpo, weights=PRESETS[reward], learning_rate=rate)
+    grpo = msgspec.structs.replace(profile.grpo, reward=reward, learning_rate=rate)
     if engine:
         grpo = msgspec.structs.replace(grpo, vllm=engine == "vllm")
     sft = profile.sft
     if method == "sft":
         most = profile.prompt_tokens + profile.episode_tokens
         sft = SFT(steps=-(-3 * profile.train.n // 16), batch=16, learning_rate=learning_rate or 1e-5, row_tokens=most)
-    otherwise = [reward] * (reward != "paper") + ["sft"] * (method == "sft")
+    otherwise = [reward] * (reward != "paper" and method == "grpo") + ["sft"] * (method == "sft")
     otherwise += [f"{learning_rate:g}"] * bool(learning_rate) + [f"lora{lora}"] * (lora >= 0)
     variant = "_".join(otherwise) or "paper"
     found = msgspec.structs.replace(profile, model=model, sft=sft, grpo=None if method == "sft" else grpo, variant=variant)

@@ -73,14 +73,14 @@ def caption(section: dict[str, Any]) -> str:
 
 
 def section_of(what: str, variant: str) -> str:
-    """Where `numbers.json` keeps a run's numbers: `heldout`, or `heldout_strict` where GRPO was trained on another reward than the
+    """Where `numbers.json` keeps a run's numbers: `heldout`, or `heldout_effect` where GRPO was trained on another reward than the
     paper's, or otherwise otherwise (`prove.profiles.Profile.variant`)."""
     return what if variant == "paper" else f"{what}_{variant}"
 
 
 def _runs(numbers: dict[str, Any], what: str) -> dict[str, Any]:
-    """The sections of all rewards that there are, the paper's first."""
-    names = (section_of(what, reward) for reward in PRESETS)
+    """The sections of all rewards that there are, the project's own first, then the paper's."""
+    names = (section_of(what, reward) for reward in dict.fromkeys(["effect", *PRESETS]))
     return {name: numbers[name] for name in names if name in numbers}
 
 
@@ -224,12 +224,15 @@ def _tables(numbers: dict[str, Any]) -> Iterator[Path]:
 
 
 def _audit(section: dict[str, Any]) -> Iterator[Path]:
-    from prove.rewards import report  # needs scipy: only where there is an audit
+    from prove.audit import report  # needs scipy: only where there is an audit
 
     about = f"Measured: {section['tasks']} tasks of the {section['split']} worlds, seed {section['seed']}"
-    rows = {name: report.table(section[name]).round(3) for name in ("audit", "agreement")}
-    yield _write("reward_audit", rows["audit"], f"{about}; near and fooled: not equivalent to the ground truth, and paid as if it were.")
-    yield _write("reward_agreement", rows["agreement"], f"{about}, {section['damaged']} damaged rollouts; rank correlations.")
+    rows = {name: report.table(section[name]).round(3) for name in ("audit", "faults", "agreement", "slopes", "learnt")}
+    yield _write("reward_audit", rows["audit"], f"{about}; shares of what the ground truth gets on the same tasks, 95 % intervals.")
+    yield _write("reward_faults", rows["faults"], f"{about}, {section['policies']} policies; at 80 % of the ground truth's.")
+    yield _write("reward_agreement", rows["agreement"], f"{about}, {section['weak']} weak rollouts; the nearer of two is paid less.")
+    yield _write("reward_slopes", rows["slopes"], f"{about}; {section['tables']} short ones, one action changed.")
+    yield _write("reward_learnt", rows["learnt"], f"{about}; GRPO simulated on those {section['tables']} tables.")
 
 
 def _write(name: str, table: pd.DataFrame, about: str) -> Path:

@@ -19,7 +19,6 @@ import pytest
 from prove import stages
 from prove.profiles import find
 from prove.records import read_conversations
-from prove.rewards import PAPER, STRICT
 from prove.servers.catalog import packages
 from prove.synthesis.language.phrases import phrasebook, problems
 from prove.tables import PAGES, heldout, update_pages
@@ -110,11 +109,12 @@ def test_the_pages_numbers_are_those_of_the_committed_runs(tmp_path):
 
 
 def test_a_profile_trains_on_any_preset_of_the_reward_and_names_those_there_are():
-    small, strict = find("small"), find("small", "strict")
-    assert (small.grpo.weights, strict.grpo.weights) == (PAPER, STRICT)
-    assert strict == msgspec.structs.replace(small, grpo=strict.grpo, variant="strict")
-    with pytest.raises(LookupError, match="there is no reward 'strikt' \\(did you mean 'strict'"):
-        find("small", "strikt")
+    small, paper = find("small"), find("small", "paper")
+    assert (small.grpo.reward, paper.grpo.reward, find("paper").grpo.reward) == ("effect", "paper", "paper")
+    assert paper == msgspec.structs.replace(small, grpo=paper.grpo, variant="paper")
+    assert (small.variant, find("small", method="sft").variant) == ("effect", "sft")
+    with pytest.raises(LookupError, match="there is no reward 'efect' \\(did you mean 'effect'"):
+        find("small", "efect")
 
 
 def test_models_are_shown_in_the_order_of_training(tmp_path, monkeypatch):

@@ -5,26 +5,29 @@ import subprocess
 import sys
 from random import Random
 
+import msgspec
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
 from prove import figures, figures_rewards
-from prove.episode import Episode, ToolCall, play
+from prove.audit import agreement as agree
+from prove.audit import audit, choices, learning, report
+from prove.audit.cheats import Cheat, cheats
+from prove.audit.weak import RIGHT, SKIPPED, distance, perform, state_facts
+from prove.episode import ToolCall, play
 from prove.policies import Oracle
 from prove.records import BadRecord, write_conversations
-from prove.rewards import PAPER, STRICT, Call, audit, bfcl, explain, report, reward
-from prove.rewards import agreement as agree
-from prove.rewards.cheats import Cheat, cheats
+from prove.rewards import PAPER, Call, bfcl, effect, explain, reward
 from prove.rewards.messages import read_trajectories, scores
 
-N = 16
+N = 20
 
 
 @pytest.fixture(scope="module")
 def tasks():
-    return audit.tasks(N, ("banking",))
+    return audit.tasks(N, ("banking", "budget"))
 
 
 @pytest.fixture(scope="module")
@@ -37,53 +40,75 @@ def table(rows):
     return audit.table(rows)
 
 
-@pytest.fixture(scope="module")
-def damage():
-    return agree.rollouts(audit.tasks(4 * N, ("banking",)))  # of fewer, two neighbouring sizes may change places by chance
-
-
 # --- the audit
 
 
-def test_gold_played_live_scores_exactly_1_3_and_abstention_1(tasks):
+def test_gold_played_live_scores_1_3_and_abstention_1_under_paper_and_1_by_effect(tasks):
     for episode in play(Oracle(attempts=False), tasks):
-        best = 1.3 if episode.conversation.calls else 1.0
-        assert reward(episode.trajectory(), PAPER) == reward(episode.trajectory(), STRICT) == best
+        assert reward(episode.trajectory(), PAPER) == pytest.approx(1.3 if episode.conversation.calls else 1.0)
+        assert reward(episode.trajectory(), effect) == pytest.approx(1.0)
 
 
-def test_at_least_fifteen_policies_are_audited_on_most_tasks(table):
-    assert len(table) > 15
+def test_at_least_forty_policies_are_audited_on_most_tasks(table):
+    assert len(table) >= 50
     assert table.loc["gold", "n"] == N
-    assert (table.n >= 1).sum() >= 18
+    assert (table.n >= N // 4).sum() >= 40
 
 
 def test_no_policy_ever_beats_gold(rows):
-    gold = rows[rows.policy == "gold"].set_index("task")
-    for preset in audit.PRESETS:
-        assert (rows[preset] <= rows.task.map(gold[preset]) + 1e-9).all()
+    for preset in audit.AUDITED:
+        assert (rows[f"{preset} of gold"] <= 1 + 1e-9).all()
 
 
-@pytest.mark.parametrize("policy", ["no calls", "always asks back", "answers from memory", "unknown tools"])
-def test_who_does_nothing_real_scores_0_under_both_presets(table, policy):
-    line = table.loc[policy]
-    assert line.paper_mean == line.paper_std == line.strict_mean == line.strict_std == 0
+def test_every_policy_is_paired_with_gold_on_its_own_tasks(rows, table):
+    gold = rows[rows.policy == "gold"].set_index("task").effect
+    for name, group in rows.groupby("policy"):
+        line = table.loc[name]
+        assert line.n == len(group)
+        assert line.effect_mean == pytest.approx((group.effect / group.task.map(gold)).mean())
+        assert line.effect_low <= line.effect_mean <= line.effect_high
 
 
-def test_papers_loopholes_are_where_they_were_found_and_strict_closes_them(table):
-    for policy in ("gold, then undo", "gold, always refused", "gold twice", "first gold call only", "gold names, wrong values"):
-        if policy in table.index:
-            assert table.loc[policy, "paper_mean"] > 0.85
-            assert table.loc[policy, "strict_mean"] < table.loc[policy, "paper_mean"] - 0.3
-    assert table.loc["gold, always refused", "paper_mean"] == pytest.approx(17 / 15)
-    assert table.paper_near.sum() > table.paper_fooled.sum() > 0
-    assert (table.strict_near == 0).all()
+@pytest.mark.parametrize("policy", ["no calls", "always asks back", "answers from memory", "unknown tools", "gold, always refused"])
+def test_who_does_nothing_real_gets_nothing_by_effect(table, policy):
+    assert table.loc[policy, "effect_mean"] == pytest.approx(0, abs=1e-9)
 
 
-def test_only_gold_in_another_order_is_equivalent_to_gold(rows, tasks):
-    bare = {t.id for t in tasks if not any(call.needed for call in t.calls)}  # of these, gold without arguments is gold
-    assert set(rows[rows.equivalent & ~rows.task.isin(bare)].policy) <= {"gold", "gold backwards"}
-    assert rows[rows.policy == "gold"].equivalent.all()
-    assert rows[rows.equivalent].goal.all()
+def test_by_effect_no_miss_passes_for_gold_and_no_hit_with_few_calls_for_a_miss_where_paper_has_both(rows):
+    found = audit.faults(rows)
+    assert found.loc["effect", ["passing", "denied"]].tolist() == [0, 0]
+    assert found.loc["effect", "most"] <= 0.6 + 1e-9
+    assert found.loc["paper", "passing"] > 100
+    assert found.loc["paper", "denied"] > 5
+
+
+SAME = ["another way to the same effect", "needed arguments only", "defaults spelled out", "numbers as floats"]
+
+
+@pytest.mark.parametrize("policy", [*SAME, "gold, all words at the end"])
+def test_whoever_comes_to_the_same_end_gets_what_gold_gets(rows, policy):
+    hits = rows[(rows.policy == policy) & rows.goal & (rows.calls <= rows.least)]
+    assert len(hits) >= 2
+    assert hits["effect of gold"].to_numpy() == pytest.approx(1)
+
+
+def test_a_look_more_and_a_recovery_cost_little(table):
+    for policy in ("one more read", "a read to confirm each write", "as the conversation shows it", "every call fails first"):
+        assert table.loc[policy, "effect_mean"] > 0.9
+
+
+def test_what_touches_other_records_gets_less_than_what_stops_before(rows):
+    stray = rows[(rows.policy == "only a write that nobody asked for") & (rows.calls > 0) & (rows.least > 0)]
+    assert len(stray) >= 5
+    assert (stray.effect < 0).all()
+
+
+def test_silence_lies_and_wrong_times_are_seen_once_the_goal_is_reached(rows):
+    for policy in ("gold, silent", "gold, and says it failed", "all in the first turn", "each next turn's calls too early"):
+        hits = rows[(rows.policy == policy) & rows.goal & (rows.least > 0)]
+        assert hits.effect.mean() < 0.975
+        assert (hits.effect >= 0.8).all()
+        assert hits.paper.to_numpy() == pytest.approx(1.3)
 
 
 def test_an_undone_write_ends_where_it_began(tasks):
@@ -97,46 +122,44 @@ def test_an_undone_write_ends_where_it_began(tasks):
         assert not episode.same_outcome()
 
 
-def test_a_rollout_that_is_gold_itself_is_not_held_against_a_cheat(rows, tasks):
-    abstaining = {t.id for t in tasks if not t.calls}
-    assert not set(rows[rows.policy == "no calls"].task) & abstaining
-
-
-def test_the_same_seed_gives_the_same_audit(tasks, rows):
-    few = tasks[:4]
+def test_the_same_seed_gives_the_same_audit(tasks):
+    few = tasks[:3]
     pd.testing.assert_frame_equal(audit.rollouts(few), audit.rollouts(few))
-    assert [t.id for t in audit.tasks(4, ("banking",))] == [t.id for t in few]
+    assert [t.id for t in audit.tasks(3, ("banking", "budget"))] == [t.id for t in few]
 
 
-# --- agreement with the outcome
+# --- agreement with the distance from the goal
 
 
-def test_undamaged_gold_reaches_every_goal_and_the_damaged_few(damage):
-    by_size = damage.groupby("damage")[["goal", "paper", "strict"]].mean()
-    assert by_size.loc[0, "goal"] == 1
-    assert by_size.loc[0, "paper"] == by_size.loc[0, "strict"] == pytest.approx(1.3)
-    assert (by_size.goal[1:] < 0.7).all()
-    assert by_size.loc[6, "paper"] < by_size.loc[1, "paper"]
-    assert by_size.loc[6, "strict"] < by_size.loc[1, "strict"]
+@pytest.fixture(scope="module")
+def weak(tasks):
+    return agree.rollouts(tasks)
 
 
-def test_damage_is_done_as_often_as_asked(tasks):
-    conversation = next(t for t in tasks if len(t.calls) > 3)
-    gold = [[ToolCall(c.name, c.arguments) for c in turn.calls] for turn in conversation.turns]
-    episode = Episode(conversation)
-    assert agree.damaged(episode, 0, Random(1)) == gold
-    assert all(agree.damaged(episode, 1, Random(i)) != gold for i in range(50))
-    assert agree.damaged(episode, 3, Random(1)) == agree.damaged(episode, 3, Random(1))
+def test_what_is_nearer_to_the_goal_is_seldom_paid_less_by_effect_and_often_under_paper(weak):
+    found = agree.agreement(weak, resamples=50)
+    assert (found.loc["effect", ["missing", "steps"]].astype(float) <= 0.04).all()
+    assert found.loc["effect", "state"] <= 0.2
+    for far in agree.DISTANCES:
+        assert found.loc["paper", far] > found.loc["effect", far]
+        assert (found[f"{far}_low"] <= found[far]).all()
+        assert (found[far] <= found[f"{far}_high"]).all()
+        assert (found[f"{far}_pairs"] > 100).all()
+    assert found.loc["effect", "hit"] == 1
 
 
-def test_every_preset_ranks_goals_up_and_damage_down(damage):
-    found = agree.agreement(damage, resamples=50)
-    assert (found.goal > 0).all()
-    assert (found.damage < 0).all()
-    assert (found.within > 0.5).all()
-    for what in ("goal", "damage", "within"):
-        assert (found[f"{what}_low"] <= found[what]).all()
-        assert (found[what] <= found[f"{what}_high"]).all()
+def test_a_pair_is_perverse_where_the_nearer_one_is_paid_less():
+    rows = pd.DataFrame({"task": ["a"] * 3, "far": [0, 1, 2], "x": [1.0, 1.0, 0.0], "y": [0.0, 1.0, 2.0]})
+    assert agree.perverse(rows, "x", "far")[["pairs", "perverse"]].to_numpy().tolist() == [[3, 0]]
+    assert agree.perverse(rows, "y", "far")[["pairs", "perverse"]].to_numpy().tolist() == [[3, 3]]
+
+
+def test_the_distances_of_gold_are_0_and_of_silence_all_of_it(tasks):
+    for task in [t for t in tasks if 0 < len(t.calls) <= agree.LONGEST][:6]:
+        gold, silent = (perform(task, lambda i, a=a: a, Random) for a in (RIGHT, SKIPPED))
+        goal = state_facts(gold.session)
+        assert msgspec.structs.astuple(distance(gold, goal)) == (0, 0, 0, True)
+        assert msgspec.structs.astuple(distance(silent, goal))[:2] == (len(task.calls),) * 2
 
 
 def test_rank_correlation_is_spearmans():
@@ -146,27 +169,59 @@ def test_rank_correlation_is_spearmans():
     assert np.isnan(agree.spearman(np.ones((3, 1)), b[:3])).all()
 
 
-def test_calibration_counts_every_rollout_once(damage):
-    curve = agree.calibration(damage, "strict")
-    assert curve.n.sum() == len(damage)
+def test_calibration_counts_every_rollout_once(weak):
+    curve = agree.calibration(weak, "effect")
+    assert curve.n.sum() == len(weak)
     assert curve.reward.is_monotonic_increasing
     assert ((curve.low <= curve.goal) & (curve.goal <= curve.high)).all()
-    assert (curve.goal * curve.n).sum() == pytest.approx(damage.goal.sum())
+    assert (curve.goal * curve.n).sum() == pytest.approx(weak.goal.sum())
 
 
-def test_damage_leaves_something_to_learn_from(damage):
-    left = agree.signal(damage, "strict")
-    assert (left.nothing < 0.2).all()
-    assert (left.different[1:] > 3).all()
-    assert (left["median"].diff()[1:] <= 0).all()
+# --- all sequences of actions, and learning on them
 
 
-def test_the_numbers_to_record_survive_json(rows, damage, table):
-    numbers = report.numbers(rows, damage, {"seed": 0}, resamples=20)
+@pytest.fixture(scope="module")
+def tables(tasks):
+    return choices.tables([t for t in tasks if 1 <= len(t.calls) <= 3][:6])
+
+
+def test_one_change_for_the_worse_never_pays_by_effect_and_harm_pays_under_paper(tables):
+    slopes = choices.slopes(choices.changes(tables)).set_index(["question", "preset"])
+    assert (slopes.n >= 20).all()
+    for question in ("less", "refused", "harm"):
+        assert slopes.loc[(question, "effect"), "pays"] == 0
+    assert slopes.loc[("harm", "paper"), "pays"] > 0.5
+    assert slopes.loc[("wrong", "effect"), "costs"] > 3 * slopes.loc[("wrong", "paper"), "costs"]
+
+
+def test_chances_of_all_sequences_add_up_to_1_and_their_gradient_is_that_of_their_logarithm(tables):
+    it = max(tables, key=lambda t: len(t.writes_n))
+    learner = learning.Learner((0.4, 0.2, 0.3, 0.1), (0.7, 0.4))
+    before = learner.chances(it)
+    assert before.sum() == pytest.approx(1)
+    k, small = int(np.argmax(before)), 1e-4
+    habits, skill = learner.habits.copy(), learner.skill.copy()
+    learner.learn([(it, np.array([k]), np.array([small]))], pace=1.0)
+    moved = np.concatenate([(learner.habits - habits).ravel(), learner.skill - skill]) / (small * learning.RATE)
+    assert np.log(learner.chances(it)[k] / before[k]) == pytest.approx(small * learning.RATE * (moved @ moved), rel=1e-2)
+
+
+def test_a_simulated_beginner_reaches_more_goals_and_calls_no_more_than_needed(tables):
+    found = learning.run(tables, "effect", "beginner", 0)
+    assert found["after"] > found["before"] + 0.1
+    assert found["calls_after"] <= 1.05
+
+
+def test_the_numbers_to_record_survive_json(tasks):
+    numbers = report.measure(tasks[:4], presets={**audit.AUDITED, "thrifty": thrifty}, tables=2)
     again = json.loads(json.dumps(numbers))
-    pd.testing.assert_frame_equal(report.table(again["audit"]), table, check_dtype=False, check_names=False)
-    assert again["tasks"] == N
-    assert all(name in report.text(again) for name in table.index)
+    assert again["tasks"] == 4
+    assert {"paper_mean", "effect_mean", "thrifty_mean"} <= set(report.table(again["audit"]).columns)
+    assert all(name in report.text(again) for name in ("gold, then undo", "thrifty", "weak beginner"))
+
+
+def thrifty(trajectory):
+    return {"goal": float(bool(trajectory.goal)), "calls": -0.1 * len(trajectory.calls)}
 
 
 # --- messages
@@ -198,8 +253,8 @@ def test_a_transcript_of_an_episode_scores_as_the_episode_does(tasks, tmp_path):
         for episode in play(policy, tasks[:6]):
             truth = [[{"name": s.name, "arguments": s.arguments, "after": list(s.after)} for _, s in pairs] for pairs in by_turn(episode)]
             (it,) = trajectory(tmp_path, line(episode.messages, truth, episode.tools))
-            live = explain(episode.trajectory()).contributions()
-            assert explain(it).contributions() == live
+            live = explain(episode.trajectory()).added
+            assert explain(it).added == live
 
 
 def by_turn(episode):
@@ -356,7 +411,17 @@ def test_the_command_scores_conversations_and_messages(tasks, tmp_path):
     messages.write_text(line([asked(("find", '{"q": "a"}')), answered(0)]) + "\n")
     assert "reward                  1.300" in score(conversations).stdout
     assert "reward                  0.000" in score(conversations, "--policy", "silent").stdout
-    assert score(messages).stdout.splitlines()[-1].split()[-2:] == ["1.300", "1.300"]
+    *_, mean, note = score(messages).stdout.splitlines()
+    assert mean.split()[-2:] == ["1.300", "1.000"]
+    assert "No state was looked at" in note
+
+
+def test_a_reward_of_ones_own_stands_in_the_current_folder(tmp_path):
+    (tmp_path / "mine.py").write_text("def half(trajectory):\n    return {'half': 0.5}\n")
+    (tmp_path / "messages.jsonl").write_text(line([asked(("find", '{"q": "a"}')), answered(0)]) + "\n")
+    command = [sys.executable, "-P", "-c", "from prove.cli import main; main()", "score", "messages.jsonl", "--reward", "mine:half"]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert found.stdout.splitlines()[-2].split()[-3:] == ["1.300", "1.000", "0.500"], found.stderr
 
 
 def test_the_command_says_in_one_line_what_is_wrong(tmp_path):
@@ -378,13 +443,13 @@ def test_the_command_says_in_one_line_what_is_wrong(tmp_path):
 # --- pictures
 
 
-def test_every_picture_is_drawn_and_is_the_same_twice(tasks, table, damage, tmp_path):
+def test_every_picture_is_drawn_and_is_the_same_twice(tasks, table, weak, tmp_path):
     cheat = Cheat(lambda e: [ToolCall("nowhere", {}), *[ToolCall(c.name, c.arguments) for c in e.conversation.turns[e.turn].calls]][::-1])
-    whys = [explain(e.trajectory(), w) for e in play(cheat, tasks[:1]) for w in (PAPER, STRICT)]
+    whys = [explain(e.trajectory(), w) for e in play(cheat, tasks[:1]) for w in (PAPER, effect)]
     draws = [
         *(lambda why=why: figures_rewards.waterfall(why) for why in whys),
         lambda: figures_rewards.audit(table),
-        lambda: figures_rewards.calibration({p: agree.calibration(damage, p) for p in audit.PRESETS}),
+        lambda: figures_rewards.calibration({p: agree.calibration(weak, p) for p in audit.AUDITED}),
     ]
     for draw in draws:
         one, two = (figures.save(draw(), tmp_path / f"{name}.svg").read_bytes() for name in ("one", "two"))

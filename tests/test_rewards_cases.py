@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prove.rewards import PRESETS, Call, Step, Trajectory, explain
+from prove.rewards import PRESETS, Call, Findings, Step, Trajectory, explain
 
 DATA = json.loads((Path(__file__).parent / "data" / "reward_cases.json").read_text())
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
@@ -33,12 +33,12 @@ def test_the_arithmetic_comes_to_what_is_expected(case):
 def test_the_reward_agrees_with_the_hand_to_nine_digits(case):
     steps = tuple(Step(s["name"], s["arguments"], tuple(s["after"])) for s in case["ground_truth"])
     calls = tuple(Call(**call) for call in case["calls"])
-    why = explain(Trajectory(DATA["schemas"], steps, calls, case["goal"]), PRESETS[case["preset"]])
-    assert {name: getattr(why, name) for name in case["expected"]} == pytest.approx(case["expected"], abs=1e-9)
-    assert all(getattr(why, name) is None for name in {"validity", "coverage", "abstention"} - case["expected"].keys())
+    findings = Findings(**case["findings"]) if case.get("findings") else None
+    why = explain(Trajectory(DATA["schemas"], steps, calls, case["goal"], findings), PRESETS[case["preset"]])
+    assert {"total": why.total, **why.values} == pytest.approx(case["expected"], abs=1e-9)
 
 
 def test_there_are_at_least_thirty_cases_of_both_readings():
     assert len(DATA["cases"]) >= 30
     assert len({case["case"] for case in DATA["cases"]}) == len(DATA["cases"])
-    assert {"paper", "strict"} <= {case["preset"] for case in DATA["cases"]}
+    assert {"paper", "effect"} <= {case["preset"] for case in DATA["cases"]}

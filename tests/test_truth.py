@@ -105,8 +105,9 @@ def test_whatever_shows_what_is_needed_with_fewer_arguments_scores_the_most(conv
                 result = episode.results[c.calls.index(call)].text
                 if episode.goal_reached() and all(f'"{value}"' in result for value in taken(c, call)):
                     played_leaner += 1
-                    scores = [reward(episode.trajectory(), PRESETS[name]) for name in ("paper", "strict")]
-                    assert scores == pytest.approx([1.3, 1.3]), (c.id, call, gone)
+                    scores = [reward(episode.trajectory(), PRESETS[name]) for name in ("paper", "effect")]
+                    assert scores[0] == pytest.approx(1.3), (c.id, call, gone)
+                    assert scores[1] >= 0.93, (c.id, call, gone)  # all but words
     assert played_leaner
 
 

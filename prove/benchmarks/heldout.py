@@ -13,7 +13,7 @@ from prove.episode import Episode, Limits, Policy, Reply, ToolCall, play
 from prove.policies import Oracle, parse_arguments, with_text_arguments
 from prove.records import Conversation, read_conversations
 from prove.rewards import explain
-from prove.rewards.reward import COMPONENTS
+from prove.rewards.paper import COMPONENTS
 
 
 class Score(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ def score(episode: Episode) -> Score:
         why.total,
         len(episode.calls),
         len(episode.conversation.calls),
-        **{name: getattr(why, name) for name in COMPONENTS},
+        **why.values,
     )
 
 

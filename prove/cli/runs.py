@@ -7,7 +7,7 @@ import typer
 from prove.cli.app import Seed, app, fail, interruptible
 
 Profile = Annotated[str, typer.Option(help="smoke, small, paper or transfer: how big everything is; the model's own by default.")]
-Reward = Annotated[str, typer.Option(help="What GRPO is trained on: paper, strict, or one of the paper's ablations.")]
+Reward = Annotated[str, typer.Option(help="effect, paper, an ablation, or your own as module:function; the profile's own by default.")]
 Model = Annotated[str, typer.Option(help="A model's name, a hub id or a local folder; the profile's own by default.")]
 Method = Annotated[str, typer.Option(help="grpo, or sft: three epochs of supervised training instead.")]
 Rate = Annotated[float, typer.Option(min=0.0, help="The learning rate; 0 for the model's own.")]
@@ -20,7 +20,7 @@ Conversations = Annotated[str, typer.Option(help="A file of `prove synthesize` t
 def train(
     profile: Profile = "",
     model: Model = "",
-    reward: Reward = "paper",
+    reward: Reward = "",
     seed: Seed = 0,
     method: Method = "grpo",
     learning_rate: Rate = 0.0,
@@ -72,7 +72,7 @@ def _show_plan(model: str, size: Any) -> None:
 def evaluate(
     profile: Profile = "",
     model: Model = "",
-    reward: Reward = "paper",
+    reward: Reward = "",
     seed: Seed = 0,
     base_only: Annotated[bool, typer.Option(help="Only the untrained model.")] = False,
     benchmark: Annotated[

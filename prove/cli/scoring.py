@@ -1,5 +1,6 @@
 """The reward, of whatever there is to score."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,15 +14,16 @@ def score(
     context: typer.Context,
     file: Annotated[Path | None, typer.Argument(help="Conversations, messages with tool calls, or results of BFCL.")] = None,
     policy: Annotated[str, typer.Option(help="oracle or silent: who plays the conversations.")] = "oracle",
-    audit: Annotated[bool, typer.Option("--audit", help="No file: what cheating policies get on fresh tasks, live.")] = False,
+    audit: Annotated[bool, typer.Option("--audit", help="No file: what a reward buys, on fresh tasks, live.")] = False,
     n: Annotated[int, typer.Option("-n", min=2, help="How many tasks the audit plays.")] = 200,
     servers: Servers = None,
     seed: Seed = 0,
     split: Annotated[str, typer.Option(help="train, validation or heldout: which worlds the audit's tasks live in.")] = "validation",
+    reward: Annotated[str, typer.Option(help="Another preset, or your own as module:function, beside paper and effect.")] = "",
     picture: Annotated[Path | None, typer.Option(help="Draw the audit into this file (.svg, .pdf, .png).")] = None,
     numbers: Annotated[Path | None, typer.Option(help="Write the audit's tables into this JSON file.")] = None,
 ) -> None:
-    """Score every reward component: of conversations played live, of recorded messages or results, or of cheating policies."""
+    """Score every reward component: of conversations played live, or of recorded messages or results; or ask what a reward buys."""
     from prove.rewards import bfcl, messages
     from prove.servers.catalog import chosen
 
@@ -31,28 +33,28 @@ def score(
         if str(context.get_parameter_source(name)).endswith("COMMANDLINE"):
             fail(f"{'-n' if name == 'n' else f'--{name}'} says nothing {'with --audit' if audit else 'of a file: it is for --audit'}")
     if file is None:
-        _score_cheats(n, chosen(",".join(servers or [])), seed, split, picture, numbers)
+        _audit(n, chosen(",".join(servers or [])), seed, split, reward, picture, numbers)
     elif messages.are_messages(file):
-        _score_recorded(messages.read_trajectories(file))
+        _score_recorded(messages.read_trajectories(file), reward)
     elif bfcl.are_results(file):
-        _score_recorded(messages.read_trajectories(file, bfcl.trajectory))
+        _score_recorded(messages.read_trajectories(file, bfcl.trajectory), reward)
     else:
         _score_conversations(file, policy)
 
 
-def _score_cheats(n: int, servers: list[str], seed: int, split: str, picture: Path | None, out: Path | None) -> None:
+def _audit(n: int, servers: list[str], seed: int, split: str, preset: str, picture: Path | None, out: Path | None) -> None:
+    from prove.audit import audit, report
     from prove.progress import Progress
-    from prove.rewards import agreement, audit, report
+    from prove.rewards import find
     from prove.run import write_json
 
     known_split(split)
-    with Progress("tasks") as tell:
-        tasks = audit.tasks(n, servers, seed, split, tell)  # type: ignore[arg-type]
-    with Progress("policies") as tell:
-        rollouts = audit.rollouts(tasks, tell)
-    with Progress("sizes of damage") as tell:
-        damage = agreement.rollouts(tasks, seed, tell)
-    found = report.numbers(rollouts, damage, {"seed": seed, "split": split, "servers": servers})
+    presets = {name: find(name) for name in dict.fromkeys([*audit.AUDITED, *([preset] if preset else [])])}
+    with ExitStack() as stack:
+        tell = lambda what: stack.enter_context(Progress(what))
+        tasks = audit.tasks(n, servers, seed, split, tell("tasks"))  # type: ignore[arg-type]
+        measured = report.measure(tasks, seed, tell, presets)
+    found = {"seed": seed, "split": split, "servers": servers, **measured}
     typer.echo(report.text(found))
     if out:
         write_json(out, found)
@@ -62,11 +64,14 @@ def _score_cheats(n: int, servers: list[str], seed: int, split: str, picture: Pa
         figures.save(figures_rewards.audit(report.table(found["audit"])), picture)
 
 
-def _score_recorded(trajectories: list[Any]) -> None:
+def _score_recorded(trajectories: list[Any], reward: str) -> None:
     from prove.columns import columns
+    from prove.rewards import find
+    from prove.rewards.effect import AS_CALLED
     from prove.rewards.messages import rows
 
-    typer.echo(columns(rows(trajectories)))
+    typer.echo(columns(rows(trajectories, {reward: find(reward)} if reward else {})))
+    typer.echo(AS_CALLED)
 
 
 def _score_conversations(file: Path, policy: str) -> None:

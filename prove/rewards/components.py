@@ -1,6 +1,5 @@
 """The five components of the paper's reward, and the abstention rule. Pure functions (arXiv:2606.03892, section 4).
 
-Their means are over the calls that were made; `prove.rewards.strict` has the same five over the steps to be done.
 C is the policy's calls, G the ground truth's steps, E its dependency edges, mu(g) the position of g's match in C.
 """
 

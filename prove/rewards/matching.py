@@ -3,8 +3,12 @@
 Among the calls that qualify for a step (its name, all of its argument keys) the assignment with the most matches
 wins; then the one with most calls that succeeded, then most equal argument values, then the one that gives each step
 in turn the earliest call. The paper leaves the matching open (section 4, "coverage"); this is what the project decides.
+
+Where hundreds of calls of one tool compete (`MANY` pairs), the first three hold as they are, and of the last what an order can
+depend on: of equal calls the earliest are matched, and equal steps have theirs in their own order.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +17,9 @@ import msgspec
 
 from prove.rewards.trajectory import Call, Step, Trajectory
 from prove.servers.normal import canonical
+
+_ANY: dict[str, Any] = {}
+MANY = 400  # pairs of a step and a call of one tool
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -38,6 +45,8 @@ def match(trajectory: Trajectory) -> tuple[Match, ...]:
 def _match_tool(trajectory: Trajectory, schema: dict[str, Any], at_steps: list[int], at_calls: list[int]) -> list[Match]:
     """Match the steps and calls of one tool: a call can only stand for a step of its own name."""
     steps, calls = [trajectory.ground_truth[i] for i in at_steps], [trajectory.calls[j] for j in at_calls]
+    if len(steps) * len(calls) > MANY:
+        return _match_many(steps, calls, schema, at_steps, at_calls)
     equal = [[equal_values(step, call.arguments, schema) for call in calls] for step in steps]
     chosen = [_favourite(row, calls) for row in equal]
     taken = [j for j in chosen if j is not None]
@@ -48,6 +57,79 @@ def _match_tool(trajectory: Trajectory, schema: dict[str, Any], at_steps: list[i
         for i, j in enumerate(chosen)
         if j is not None and (count := equal[i][j]) is not None
     ]
+
+
+def _match_many(steps: list[Step], calls: list[Call], schema: dict[str, Any], at_steps: list[int], at_calls: list[int]) -> list[Match]:
+    """Match by kinds: equal steps are one row, equal calls with the same result one column."""
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment  # slow to import, and rarely needed
+
+    row_of, rows = _kinds([_text(step.arguments) for step in steps])
+    column_of, columns = _kinds([f"{call.ok}{_text(call.arguments)}" for call in calls])
+    kinds_R_K = _equal_counts([steps[r[0]].arguments for r in rows], [calls[k[0]].arguments for k in columns], schema)
+    equal_S_C = kinds_R_K[np.ix_(row_of, column_of)]
+    n, most = min(len(steps), len(calls)) + 1, max(len(step.arguments) for step in steps) + 1
+    ok_C = np.array([call.ok for call in calls])
+    worth_S_C = np.where(equal_S_C < 0, 0, n * most * (n + ok_C) + equal_S_C)  # a match, one that succeeded, then equal values
+    chosen: dict[int, tuple[int, int]] = {}  # step -> (kind of call, equal values)
+    for i, j in zip(*linear_sum_assignment(worth_S_C, maximize=True), strict=True):
+        if equal_S_C[i, j] >= 0:
+            chosen[int(i)] = (column_of[j], int(equal_S_C[i, j]))
+    free = {kind: iter(members) for kind, members in enumerate(columns)}
+    taken = {i: next(free[kind]) for i, (kind, _) in chosen.items()}
+    found = list[Match]()
+    for members in rows:
+        mine = [i for i in members if i in taken]
+        for i, other in zip(mine, sorted(mine, key=taken.__getitem__), strict=True):
+            size = len(steps[i].arguments)
+            found.append(Match(at_steps[i], at_calls[taken[other]], chosen[other][1] / size if size else 1.0))
+    return found
+
+
+def _equal_counts(wanted: list[dict[str, Any]], given: list[dict[str, Any]], schema: dict[str, Any]) -> Any:
+    """`equal_values` of each with each, -1 for None."""
+    import numpy as np
+
+    properties = schema.get("properties", {})
+    specs = {key: properties.get(key, _ANY) for arguments in wanted for key in arguments}
+    token = lambda arguments, key: _normal_text(arguments[key], specs[key]) if key in arguments else ""
+    given_by_key = {
+        key: np.array([token(g, key) or (token({key: spec["default"]}, key) if "default" in spec else "") for g in given], object)
+        for key, spec in specs.items()
+    }
+    counts: Any = np.zeros((len(wanted), len(given)), int)
+    for row, arguments in zip(counts, wanted, strict=True):
+        for key in arguments:
+            row += given_by_key[key] == token(arguments, key)
+        for key in arguments:
+            row[given_by_key[key] == ""] = -1
+    return counts
+
+
+def _normal_text(value: Any, spec: dict[str, Any]) -> str:
+    """A value as a text that equals another's where `same_value` holds."""
+    return _text(_whole(canonical(value, spec)))
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list | tuple):
+        return [_whole(item) for item in value]
+    return {key: _whole(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _kinds(texts: list[str]) -> tuple[list[int], list[list[int]]]:
+    """(the number of each one's kind, the members of each kind in order): kinds are equal texts."""
+    number = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    of, members = [number[text] for text in texts], list[list[int]]([] for _ in number)
+    for i, kind in enumerate(of):
+        members[kind].append(i)
+    return of, members
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _favourite(row: list[int | None], calls: list[Call]) -> int | None:
@@ -132,9 +214,6 @@ def equal_values(step: Step, given: dict[str, Any], schema: dict[str, Any]) -> i
         other = given[key] if key in given else spec["default"]
         equal += same_value(value, other, spec)
     return equal
-
-
-_ANY: dict[str, Any] = {}
 
 
 def same_value(a: Any, b: Any, schema: dict[str, Any]) -> bool:

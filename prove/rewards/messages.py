@@ -9,13 +9,16 @@ JSON object with `error`. A call that nobody answered was not executed. Argument
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from prove.records import BadRecord
-from prove.rewards.reward import COMPONENTS, STRICT, explain, reward
+from prove.rewards.effect import effect
+from prove.rewards.paper import COMPONENTS
+from prove.rewards.reward import Preset, explain, reward
 from prove.rewards.trajectory import Call, Step, Trajectory
 from prove.strict_json import escaped, fault, loads
 
@@ -53,20 +56,21 @@ def read_trajectories(path: Path, of: Callable[[Any], Trajectory] | None = None)
     return out
 
 
-def rows(trajectories: list[Trajectory]) -> dict[object, dict[str, float | None]]:
-    """One row a trajectory and their `mean`: the paper's components and total, and the strict total; None for a component that does
-    not apply. Whether recorded messages reached their goal is not known, so that the strict total does not look at it."""
-    whys = [explain(t) for t in trajectories]
-    each = [{n: getattr(w, n) for n in COMPONENTS} | {"paper": w.total, "strict": reward(w.trajectory, STRICT)} for w in whys]
+def rows(trajectories: list[Trajectory], more: Mapping[str, Preset] = MappingProxyType({})) -> dict[object, dict[str, float | None]]:
+    """One row a trajectory and their `mean`: the paper's components and total, `effect`, and more presets; None for a component that
+    does not apply. Whether recorded messages reached their goal is not known: `effect` is of the calls alone (`AS_CALLED`)."""
+    whys, presets = [explain(t) for t in trajectories], {"effect": effect, **more}
+    totals: list[dict[str, Any]] = [{name: reward(w.trajectory, preset) for name, preset in presets.items()} for w in whys]
+    each = [{n: w.values.get(n) for n in COMPONENTS} | {"paper": w.total} | other for w, other in zip(whys, totals, strict=True)]
     known = {name: [row[name] for row in each if row[name] is not None] for name in each[0]}
     return {**dict(enumerate(each, 1)), "mean": {name: fmean(values) if values else None for name, values in known.items()}}
 
 
-def scores(trajectories: list[Trajectory]) -> "pd.DataFrame":
+def scores(trajectories: list[Trajectory], more: Mapping[str, Preset] = MappingProxyType({})) -> "pd.DataFrame":
     """The `rows` as a table."""
     import pandas as pd  # slow to import, and only tables need it
 
-    return pd.DataFrame.from_dict(rows(trajectories), orient="index", dtype=float)
+    return pd.DataFrame.from_dict(rows(trajectories, more), orient="index", dtype=float)
 
 
 def _decoded(line: bytes) -> Any:

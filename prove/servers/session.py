@@ -83,6 +83,13 @@ class Session:
             raise
         return Result(True, text)
 
+    def written_by(self, name: str) -> set[tuple[str, str]]:
+        """(table, key) of the records that the last call, of this tool, has written to."""
+        home, _ = self.tools[name]
+        state = self.servers[home].state
+        names = {id(rows): table for table, rows in state.touched()} if state.journal else {}
+        return {(f"{home}.{names[id(rows)]}", key) for rows, key, _ in state.journal if key is not None}
+
     def advance(self, **duration: float) -> None:
         """Let time pass (`advance(hours=2)`), and make happen what becomes due, each at its moment. Raises ValueError for time that
         runs backwards."""

@@ -27,8 +27,9 @@ from trl import GRPOConfig
 
 from prove.episode import Episode, Limits, play
 from prove.records import Conversation
-from prove.rewards import PAPER, Explanation, Weights, explain
-from prove.rewards.reward import COMPONENTS
+from prove.rewards import Explanation, explain, find
+from prove.rewards.effect import VALUES
+from prove.rewards.paper import COMPONENTS
 from prove.training.engines import Timed, VLLMHere, VLLMServer
 from prove.training.loop import Log, Narrator, adapt, arguments, last_checkpoint, local_rows, need_moving, need_room, quiet
 from prove.training.rendering import Renderer
@@ -51,7 +52,7 @@ class GRPO(msgspec.Struct, frozen=True):
     episode_tokens: int = 16_384  # all that follows the first prompt, tool results included
     prompt_tokens: int = 12_384  # conversations whose prompt is longer are left out
     limits: Limits = Limits()
-    weights: Weights = PAPER
+    reward: str = "paper"  # a preset of `prove.rewards`, or one of your own as module:function
     lora_rank: int = 0  # 0 trains all weights
     rows: int = 1  # rollouts whose activations are held at once, on one device
     share_prompts: bool = True  # read what the rollouts of a group share once in the loss
@@ -150,7 +151,7 @@ class Rollouts:
             raise RuntimeError(f"every episode of step {trainer.state.global_step} failed") from episodes[0].failure
         tracks = [policy.track(e) for e in episodes]
         alive = [not e.failure and bool(t.completion) for e, t in zip(episodes, tracks, strict=True)]
-        outcomes = [Outcome.of(e, self.config.weights) if ok else None for e, ok in zip(episodes, alive, strict=True)]
+        outcomes = [Outcome.of(e, self.config.reward) if ok else None for e, ok in zip(episodes, alive, strict=True)]
         trainer.note("sampling", timed.seconds)
         trainer.note("aside", perf_counter() - begun - timed.seconds)
         nothing = [self.tokenizer.eos_token_id]  # TRL needs a token; a masked one carries no loss
@@ -198,9 +199,8 @@ class Rollouts:
         for o in (o for o in outcome if o is not None):
             log_metric("goal", float(o.goal))
             log_metric("calls", float(o.calls))
-            for name in COMPONENTS:
-                if (value := getattr(o.explanation, name)) is not None:
-                    log_metric(name, value)
+            for name, value in o.explanation.values.items():
+                log_metric(name, value)
         return [None if o is None else o.explanation.total for o in outcome]
 
 
@@ -223,8 +223,8 @@ class Outcome(msgspec.Struct, frozen=True):
     calls: int
 
     @classmethod
-    def of(cls, episode: Episode, weights: Weights) -> "Outcome":
-        return cls(explain(episode.trajectory(), weights), episode.goal_reached(), len(episode.calls))
+    def of(cls, episode: Episode, reward: str) -> "Outcome":
+        return cls(explain(episode.trajectory(), find(reward)), episode.goal_reached(), len(episode.calls))
 
 
 def play_again_once(policy: LocalModel, conversations: list[Conversation], limits: Limits) -> list[Episode]:
@@ -238,7 +238,7 @@ def play_again_once(policy: LocalModel, conversations: list[Conversation], limit
 
 #: What is told of a step, and TRL's name for it. `gap` is the mean distance of sampler's and trainer's log-probabilities of a
 #: sampled token, `importance` the mean of their ratio, `clipped` the share of tokens whose ratio the loss clips.
-LOGGED = {name: name for name in ("reward", "reward_std", *COMPONENTS, "goal", "calls", "dropped", "loss", "kl", "grad_norm")} | {
+LOGGED = {name: name for name in ("reward", "reward_std", *COMPONENTS, *VALUES, "goal", "calls", "dropped", "loss", "kl", "grad_norm")} | {
     "frac_reward_zero_std": "groups_without_signal",
     "completions/mean_length": "sampled_tokens",
     "step_time": "seconds",

@@ -124,7 +124,7 @@ def test_each_row_of_the_papers_tables_is_one_parameter():
     assert sft.grpo is None
     assert sft.sft.steps * sft.sft.batch == pytest.approx(3 * PROFILES["paper"].train.n, abs=sft.sft.batch)
     assert find("smoke", lora=4).lora_rank == 4
-    assert len({find("paper", reward=reward).variant for reward in ("paper", "strict")}) == 2
+    assert len({find("paper", reward=reward).variant for reward in ("paper", "effect")}) == 2
 
 
 def test_a_batch_that_does_not_divide_is_an_error_that_names_the_numbers(monkeypatch):

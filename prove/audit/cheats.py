@@ -1,4 +1,4 @@
-"""Policies that cheat or are broken, to see what a reward makes of them. They know the ground truth, as no model does.
+"""Policies that cheat or are broken. They know the ground truth, as no model does.
 
 Each is a function of an episode, asked at the start of every turn: the calls of that turn.
 """
@@ -10,23 +10,25 @@ from typing import Any
 
 import msgspec
 
+from prove.audit.slips import tool
 from prove.episode import Episode, Reply, ToolCall, current_turn
 from prove.records import Conversation, leaves
-from prove.servers.session import Session
-from prove.servers.tools import Tool
 
 Calls = list[ToolCall]
 Move = Callable[[Episode], Calls]
 
 
 class Cheat:
-    """Makes all calls of a turn at once, then ends the turn with a few words. A `Policy`."""
+    """Makes all calls of a turn at once, then ends the turn with a few words, the record's own for None. A `Policy`."""
 
-    def __init__(self, move: Move, words: str = "Done.") -> None:
+    def __init__(self, move: Move, words: str | None = "Done.") -> None:
         self.move, self.words = move, words
 
     def reply(self, episodes: list[Episode]) -> list[Reply]:
-        return [Reply(self.words, [] if e.calls_in_turn else self.move(e)) for e in episodes]
+        return [Reply(self._words(e), [] if e.calls_in_turn else self.move(e)) for e in episodes]
+
+    def _words(self, episode: Episode) -> str:
+        return current_turn(episode).reply if self.words is None else self.words
 
 
 class Flood:
@@ -84,11 +86,6 @@ def gold(episode: Episode, everything: bool = False) -> Calls:
 def gold_of(conversation: Conversation) -> Calls:
     """The ground truth of another conversation."""
     return [ToolCall(c.name, c.arguments) for c in conversation.calls]
-
-
-def tool(session: Session, name: str) -> Tool:
-    """The tool that is called by that name in a session."""
-    return session.tools[name][1]
 
 
 def writes(episode: Episode, call: ToolCall) -> bool:
