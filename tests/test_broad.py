@@ -50,7 +50,7 @@ def made():
 
 @pytest.fixture(scope="module")
 def ruled():
-    return some("in_full", 8, ("banking", "travel_booking", "marketplace", "shopping", "crm", "budget"), policy=1.0)
+    return some("in_full", 16, ("banking", "travel_booking", "marketplace", "shopping", "crm", "budget"), policy=1.0)
 
 
 # --- what holds of every kind

@@ -62,19 +62,16 @@ def synthesize(
     """Make certified conversations; goes on where a killed run stopped."""
     from prove.progress import Progress
     from prove.servers.catalog import chosen
-    from prove.synthesis.broad.compose import Shares
-    from prove.synthesis.data.dataset import PAPER_MIX, UNSEEN, Plan, item, read_rejects
+    from prove.synthesis.data.dataset import item, read_rejects
     from prove.synthesis.data.dataset import synthesize as make
+    from prove.synthesis.data.mixes import plan_for
     from prove.synthesis.teachers.llm_teacher import LLMTeacher
 
-    paper = tuple(PAPER_MIX.items())
-    mixes = {"multi_turn": (("multi_turn", 1),), "paper": paper, "transfer": paper, "broad": paper}
     known_split(split)
-    if mix not in mixes:
-        fail(f"there is no mix {mix!r}; there are: {', '.join(mixes)}")
-    names = [name for name in chosen(",".join(servers or [])) if mix != "transfer" or split == "heldout" or name not in UNSEEN]
-    shares = Shares() if mix == "broad" else None
-    plan = Plan(n, seed, tuple(names), split, mixes[mix], max_tools=max_tools, broad=shares)  # type: ignore[arg-type]
+    try:
+        plan = plan_for(mix, n, seed, chosen(",".join(servers or [])), split, max_tools)  # type: ignore[arg-type]
+    except LookupError as error:
+        fail(f"{error}")
     words = LLMTeacher(_llm(teacher, teacher_model, "teacher", temperature, prices, seed), teacher_goals) if teacher else None
     if words and ray:
         fail("give either --teacher, which waits more than it computes, or --ray")

@@ -88,7 +88,11 @@ class Known:
         """What a call has shown."""
         home, tool = self.session.tools[name]
         live = self.session.servers[home]
-        self.strings |= {str(v) for _, v in leaves(arguments) if isinstance(v, str)}
+        for _, value in leaves(arguments):  # what was done may be told as it was done
+            if isinstance(value, str):
+                self.strings.add(value)
+            elif isinstance(value, int | float) and not isinstance(value, bool):
+                self._count(value, "")
         if not result.ok:
             self.text += f"\n{result.value['error']['message']}"
             return

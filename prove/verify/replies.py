@@ -55,6 +55,7 @@ def replies(e: Evidence) -> Iterator[str]:
             home, tool = state.tools[call.name]
             _collect(shown, load(home).server.tools[tool.name].output_schema, e.whole.results[call.id], "")
             shown.texts.update(v for v in call.arguments.values() if isinstance(v, str))
+            shown.numbers.extend((n, "", v) for n, v in call.arguments.items() if isinstance(v, int | float) and not isinstance(v, bool))
         for working in turn.workings:
             _worked(shown, working.value, working.given)
         if turn.calls or turn.attempts:

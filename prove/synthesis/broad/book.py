@@ -6,6 +6,7 @@ imperative. `{slots}` are the tool's arguments; a part in [brackets] holds an op
 
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
+from datetime import date, datetime
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -16,10 +17,15 @@ import msgspec
 from prove.servers.catalog import catalogue, load
 from prove.servers.schema import bare
 from prove.servers.tools import Parameter, Tool
-from prove.synthesis.language.phrases import Template, paths_of
+from prove.synthesis.language.phrases import Template, paths_of, phrasebook
+from prove.synthesis.language.saying import is_money
 from prove.synthesis.planning.working import SAID
 
-Kind = str  # of value: "money", "day", "email", "person", "title", "place", "number"
+_MORE = 5  # times that something about what was spoken of just before is likelier than anything else
+
+Kind = str  # of value: those of `MONEY`, "day", "email", "person", "title", "text", "place", "number", "state"
+#: What amounts are: the price of something, what there is to spend, what something is worth, what a share trades at, the most allowed.
+MONEY = ("cost", "at hand", "worth", "quote", "bound")
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -36,7 +42,8 @@ class Fact(msgspec.Struct, frozen=True):
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """A list that one read gives: "my next appointment" is `whose`, an adjective and `one`; `many` are several of them."""
+    """A list that one read gives: "my next appointment" is `whose`, an adjective and `one`; `many` are several of them. Words that can
+    stand for each other are parted by "|"."""
 
     server: str
     tool: str
@@ -121,6 +128,15 @@ def _parsed(raw: dict[str, Any]) -> dict[str, Any]:
     return out | ({"mend": _parsed(raw["mend"])} if "mend" in raw else {})
 
 
+def ways(deed: Deed) -> list[Template]:
+    """What people say for a deed: its own clauses and, where its tool is used for one thing only, those of the domain's phrasebook that
+    say as much."""
+    asks = phrasebook(deed.server).asks.get(deed.tool, ())
+    clauses = asks[0].clauses if len(asks) == 1 and not deed.given else ()
+    needed = {p.name for p in tool_of(deed).parameters if p.required} | {*deed.takes, *deed.did.slots(droppable=False)}
+    return [*deed.say, *(t for t in clauses if t.form == "do" and needed <= set(t.slots(droppable=False)))]
+
+
 def tool_of(it: Fact | Listing | Deed) -> Tool:
     """The tool that tells it or does it."""
     return load(it.server).server.tools[it.tool]
@@ -132,16 +148,17 @@ def parameter(it: Fact | Listing | Deed, name: str) -> Parameter:
 
 
 @cache
-def _dictated(deed: tuple[str, str]) -> int:
-    """How many texts have to be dictated for a deed."""
-    tool = load(deed[0]).server.tools[deed[1]]
-    return sum(p.required and bare(p.hint) is str and not p.secret for p in tool.parameters)
+def _weight(deed: tuple[str, str]) -> float:
+    """How often a deed is wished for: less for each text that has to be dictated, more for amounts, days and times."""
+    needed = [p for p in load(deed[0]).server.tools[deed[1]].parameters if p.required]
+    dictated = sum(bare(p.hint) is str and not p.secret for p in needed)
+    return float(0.08**dictated * (4 if any(is_money(p.hint) or bare(p.hint) in (date, datetime) for p in needed) else 1))
 
 
 def any_of(deeds: Sequence[Deed], rng: Random, recent: Collection[tuple[str, Any]] = ()) -> Deed:
-    """One of some deeds, those rather for which little has to be dictated, or which are about what was spoken of just before
-    (`recent`, (server, id type)). Raises IndexError where there are none."""
-    weights = [0.15 ** _dictated((d.server, d.tool)) * (4 if _about(d, recent) else 1) for d in deeds]
+    """One of some deeds, those rather for which little has to be dictated, in which values are said otherwise than they are sent, or
+    which are about what was spoken of just before (`recent`, (server, id type)). Raises IndexError where there are none."""
+    weights = [_weight((d.server, d.tool)) * (_MORE if _about(d, recent) else 1) for d in deeds]
     return rng.choices(deeds, weights)[0]
 
 
@@ -152,7 +169,13 @@ def _about(it: Fact | Deed, recent: Collection[tuple[str, Any]]) -> bool:
 def any_fact(known: Sequence[Fact | tuple[Listing, str]], rng: Random, recent: Collection[tuple[str, Any]] = ()) -> Any:
     """One of some things to know, those rather that are about what was spoken of just before. Raises IndexError where there are
     none."""
-    return rng.choices(known, [4 if isinstance(it, Fact) and _about(it, recent) else 1 for it in known])[0]
+    weights = [(_MORE if _about(it, recent) else 1) if isinstance(it, Fact) else 0.4 if it[0].given else 1 for it in known]
+    return rng.choices(known, weights)[0]
+
+
+def one_of(words: str, rng: Random) -> str:
+    """One of the words that can stand for each other."""
+    return rng.choice(words.split("|"))
 
 
 def key_field(it: Listing) -> str:

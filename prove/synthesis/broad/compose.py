@@ -13,6 +13,7 @@ from prove.synthesis.broad import conditions, later, long, mending, options, par
 from prove.synthesis.broad import policy as rules
 from prove.synthesis.broad.book import book, facts, with_a_book
 from prove.synthesis.broad.scene import Off, Scene
+from prove.synthesis.broad.speech import Voice
 from prove.synthesis.certify import Rejected
 from prove.synthesis.planning.wishes import PERSONAS
 
@@ -37,23 +38,23 @@ class Shares(msgspec.Struct, frozen=True):
     """The weights of the kinds of query, and how the conversations are: each a parameter of the plan."""
 
     kinds: tuple[tuple[str, float], ...] = (
-        ("across", 0.36),  # a fact of one server is used on another
-        ("within", 0.06),  # a value is worked out from what the same server tells
-        ("best", 0.1),  # the largest or smallest of a list
+        ("across", 0.42),  # a fact of one server is used on another
+        ("within", 0.07),  # a value is worked out from what the same server tells
+        ("best", 0.08),  # the largest or smallest of a list
         ("each", 0.17),  # all that ...
-        ("condition", 0.1),  # if ...
-        ("at_once", 0.13),  # several things that need not wait for each other
+        ("condition", 0.09),  # if ...
+        ("at_once", 0.11),  # several things that need not wait for each other
         ("later", 0.05),  # time passes
         ("correction", 0.06),  # changes of mind
-        ("in_full", 0.05),  # with optional arguments
-        ("long", 0.04),  # long results
+        ("in_full", 0.04),  # with optional arguments
+        ("long", 0.03),  # long results
     )
     several: float = 0.9  # chance that a conversation is over two servers, or three
     third: float = 0.15  # ... of those, over three
     turns: tuple[float, ...] = (0.2, 0.5, 0.3)  # chances of one, two, three queries
     together: float = 0.8  # chance that calls that need not wait are sent in one message
     policy: float = 0.2  # chance that a conversation is under rules, where its server has any
-    plain: float = 0.15  # chance of a conversation as the paper's machine makes them
+    plain: float = 0.05  # chance of a conversation as the paper's machine makes them, as all are that end without a tool
     many_tools: float = 0.25  # chance of twenty to sixty candidate tools of other servers
 
 
@@ -66,7 +67,7 @@ def compose(name: str, home: str, seed: int, fate: Random, rng: Random, shares: 
     kinds = fate.choices([k for k, _ in shares.kinds], [w for _, w in shares.kinds], k=wanted)
     servers = (home, rules.DESK) if page else _servers(home, kinds, fate, shares)
     kinds = [_possible(kind, servers, fate, shares) for kind in kinds]
-    scene = Scene(servers, seed)
+    scene = Scene(servers, seed, Voice(rng.choice(PERSONAS)))
     turns: list[Turn] = []
     for kind in ["policy", *kinds[:1]] if page else kinds:
         trial = scene.fork()
@@ -82,7 +83,7 @@ def compose(name: str, home: str, seed: int, fate: Random, rng: Random, shares: 
         server=scene.servers[0],
         seed=seed,
         kind="multi_turn",
-        persona=rng.choice(PERSONAS).description,
+        persona=scene.voice.persona.description,
         today=start_of(seed).date().isoformat(),
         tools=sorted(scene.names.values()),
         distractors=[],
@@ -104,7 +105,7 @@ def _servers(home: str, kinds: Sequence[str], fate: Random, shares: Shares) -> t
     count = 0 if roll >= shares.several else 2 if roll < shares.several * shares.third else 1
     servers = [home]
     while len(servers) <= count:
-        weights = [_links(home, s) * 4 ** sum(_has((s,), kind) for kind in kinds) for s in others]
+        weights = [_links(home, s) ** 0.5 * 4 ** sum(_has((s,), kind) for kind in kinds) for s in others]
         servers.append(fate.choices(others, weights)[0])
         others.remove(servers[-1])
     return tuple(servers)

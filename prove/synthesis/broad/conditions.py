@@ -6,22 +6,14 @@ from typing import Any
 from prove.records import Turn, Working
 from prove.servers.schema import without_none
 from prove.synthesis.broad.book import Deed, Fact, any_fact, any_of, book, hint_of
-from prove.synthesis.broad.nouns import Filled, Known, answered, fill, know
+from prove.synthesis.broad.filling import Filled, fill
+from prove.synthesis.broad.nouns import Known, answered, apart, know
 from prove.synthesis.broad.scene import Off, Scene
 from prove.synthesis.broad.several import perform
-from prove.synthesis.broad.speech import around, done, sentence
+from prove.synthesis.broad.speech import done, form, sentence
 from prove.synthesis.language.phrases import Template, polished
 from prove.synthesis.language.saying import is_money, say
 
-_FORMS = (
-    "if {cond}, {deed}.", "if {cond}, please {deed}.", "{deed} if {cond}.", "please {deed}, but only if {cond}.",
-    "check whether {cond}, and if so, {deed}.", "see whether {cond}. If that's the case, {deed}.", "could you {deed} if {cond}?",
-    "should it be that {cond}, {deed}.", "in case {cond}, {deed}.", "provided that {cond}, {deed}.",
-)  # fmt: skip
-_OTHERWISE = (
-    "if {cond}, {deed}; otherwise {other}.", "if {cond}, please {deed}, and if not, {other}.",
-    "{deed} if {cond}. If it isn't so, {other}.", "check whether {cond}: if yes, {deed}, else {other}.",
-)  # fmt: skip
 _LEFT = ("so I've left everything as it is.", "so there was nothing to do.", "so I haven't changed anything.", "so I didn't go ahead.")
 _TRIES = 12
 
@@ -45,6 +37,7 @@ def _one(scene: Scene, rng: Random) -> list[Turn]:
     how, cond, bound, holds = _held(scene, known, rng)
     deed = _wanted(scene, known, rng)
     other = _wanted(scene, known, rng, besides=deed) if rng.random() < 0.3 else None
+    apart(known, deed, *([other] if other else []))
     chosen = deed if holds else other
     before = len(scene.calls)
     found = known.find(scene, rng)
@@ -55,11 +48,11 @@ def _one(scene: Scene, rng: Random) -> list[Turn]:
         made, more = perform(scene, chosen, more)
         calls = [made]
     workings = [*workings, *more, Working(how, [place], _truth(how, known.value, bound), [bound], calls=calls)]
-    form = rng.choice(_OTHERWISE if other else _FORMS)
-    text = form.format(cond=cond, deed=deed.text, other=other.text if other else "")
+    kind, parts = ("otherwise", {"other": other.text}) if other else ("condition", {})
+    text = form(kind, rng, cond=cond, deed=deed.text, **parts)
     follows = done([chosen.told(_past(chosen))], rng) if chosen else rng.choice(_LEFT)
     reply = polished(f"{sentence(known.told(scene))} {follows}" if chosen else f"{sentence(known.told(scene))[:-1]}, {follows}")
-    user = around(text, rng, rng.choice([known.server, deed.it.server]))
+    user = scene.voice.says(text, [known.fact, deed.it], rng)
     return [Turn(user, "complete", scene.calls[before:], reply, [answered(place, known.value)], workings=workings)]
 
 
@@ -81,7 +74,7 @@ def _wanted(scene: Scene, known: Known, rng: Random, besides: Filled | None = No
     deeds = [d for s in elsewhere for d in book(s).deeds if besides is None or d.tool != besides.it.tool]
     if not deeds:
         raise Off("there is nothing to do")
-    filled = fill(scene, any_of(deeds, rng, scene.recent), rng, rank=0.5)
+    filled = fill(scene, any_of(deeds, rng, scene.recent), rng, rank=0.4)
     scene.changes(filled.it.server, filled.it.tool, filled.arguments)
     return filled
 

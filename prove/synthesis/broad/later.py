@@ -7,24 +7,13 @@ from prove.records import Turn, leaves
 from prove.synthesis.broad.book import book
 from prove.synthesis.broad.nouns import Known, answered, know
 from prove.synthesis.broad.scene import Off, Scene
-from prove.synthesis.broad.speech import around, sentence
+from prove.synthesis.broad.speech import form, sentence
 from prove.synthesis.language.phrases import polished, value_at
 
 _SPANS = (
     (45, "three quarters of an hour"), (120, "two hours"), (180, "three hours"), (360, "six hours"), (1440, "a day"), (2880, "two days"),
     (4320, "three days"), (10080, "a week"),
 )  # fmt: skip
-_AGAIN = (
-    "It's {span} later now. What is it by now?", "It has been {span}. Could you check again?", "I'm back after {span}. Has that changed?",
-    "That was {span} ago. Look it up once more, please.", "After {span} away I'd like to know it again.",
-    "{span} on, I wonder where that stands now.", "Now that it's {span} later: what is it at the moment?",
-)  # fmt: skip
-_NOW = (
-    "It's {span} later now. What is {what} by now?", "It has been {span}. Could you check {what} again?",
-    "I'm back after {span}. Has {what} changed? Tell me what it is now.", "That was {span} ago. Look up {what} once more, please.",
-    "After {span} away I'd like to know {what} again.",
-)  # fmt: skip
-_FIRST = ("what is {what}?", "could you tell me {what}?", "I'd like to know {what}.", "please look up {what}.", "how about {what}?")
 _RELATIVE = re.compile(r"\b(?:today|tomorrow|yesterday|this coming|last)\b")  # words that mean another day by then
 _TRIES = 16
 
@@ -70,7 +59,7 @@ def _twice(scene: Scene, known: Known, minutes: int, span: str, rng: Random) -> 
     then = _then(scene, known, minutes)
     before = len(scene.calls)
     place, _ = known.read(scene, known.find(scene, rng))
-    first = _turn(scene, known, place, before, around(rng.choice(_FIRST).format(what=known.text), rng, fact.server, question=True), 0)
+    first = _turn(scene, known, place, before, scene.voice.asks([known.text], [fact], rng), 0)
     if (fact.path.rpartition(".")[2], then) in {leaf for result in scene.results.values() for leaf in leaves(result)}:
         raise Off("something else has been like that before")
     scene.advance(minutes)
@@ -80,8 +69,8 @@ def _twice(scene: Scene, known: Known, minutes: int, span: str, rng: Random) -> 
     named = scene.calls[int(place.partition(":")[0][1:]) - 1].arguments == arguments  # else nothing but a list has shown it
     if not named and _RELATIVE.search(known.text):
         raise Off("there are no words for it that are good on another day")
-    form = rng.choice(_AGAIN if named and (rng.random() < 0.6 or _RELATIVE.search(known.text)) else _NOW)
-    words = form.format(span=span, what=known.text)
+    alone = named and (rng.random() < 0.6 or _RELATIVE.search(known.text))
+    words = form("later" if alone else "later_named", rng, span=span, what=known.text)
     return [first, _turn(scene, now, f"{call}: {fact.path}", before, polished(sentence(words)), minutes)]
 
 

@@ -4,15 +4,12 @@ from random import Random
 
 from prove.records import Answer, Turn, Working
 from prove.synthesis.broad.book import Listing, book, key_field, tool_of
-from prove.synthesis.broad.nouns import Ranked, Reference, answered, by_rank, listed, yours
+from prove.synthesis.broad.naming import Ranked, Reference, by_rank, listed, yours
+from prove.synthesis.broad.nouns import answered
 from prove.synthesis.broad.scene import Off, Scene
-from prove.synthesis.broad.speech import around, enumerated, sentence
+from prove.synthesis.broad.speech import sentence
 from prove.synthesis.language.phrases import polished, value_at
 
-_ASKING = (
-    "what is {what}?", "which one is {what}?", "find {what}.", "go through the lists and tell me {what}.", "I'm looking for {what}.",
-    "could you dig out {what}?", "I need to know {what}.",
-)  # fmt: skip
 _FEW = 12  # rows that are no long result yet
 
 
@@ -45,8 +42,8 @@ def pages(scene: Scene, rng: Random) -> list[Turn]:
         row, value = _row(scene, place, reference, ranked)
         answers.append(answered(f"{place}.{row}.{ranked.field}", value))
         told.append(f"{sentence(yours(reference.text))[:-1]} is {ranked.label}.")
-    question = rng.choice(_ASKING).format(what=enumerated([reference.text for reference in chosen]))
-    user = around(question, rng, rng.choice(chosen).server, question=True)
+    lists = [r.by.listing for r in chosen if isinstance(r.by, Ranked)]
+    user = scene.voice.asks([r.text for r in chosen], lists, rng, "find")
     return [Turn(user, "complete", scene.calls[before:], polished(" ".join(told)), answers, workings=workings)]
 
 

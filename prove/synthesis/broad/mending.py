@@ -8,19 +8,12 @@ from prove.records import Turn
 from prove.servers.schema import is_id
 from prove.servers.tools import Parameter
 from prove.synthesis.broad.book import Deed, Mend, any_of, book, tool_of
-from prove.synthesis.broad.nouns import Filled, Said, argument, fill
+from prove.synthesis.broad.filling import Filled, Said, argument, fill
 from prove.synthesis.broad.scene import Off, Scene
 from prove.synthesis.broad.several import perform
-from prove.synthesis.broad.speech import asked, done, sentence
+from prove.synthesis.broad.speech import done, form, sentence
 from prove.synthesis.language.phrases import polished
 
-_SORRY = (
-    "Sorry, ", "Oh wait, ", "Hang on, ", "I misspoke: ", "On second thoughts, ", "Actually, ", "My mistake, ", "Hm, that was wrong: ",
-)  # fmt: skip
-_REPAIRS = (
-    "{wrong}, no, make that {right}", "{wrong}, sorry, I mean {right},", "{wrong}, wait, {right}", "{wrong} or rather {right}",
-    "{wrong}, scratch that, {right}",
-)  # fmt: skip
 _TRIES = 12
 
 
@@ -49,15 +42,15 @@ def _twice(scene: Scene, deed: Deed, rng: Random) -> list[Turn]:
     before = len(scene.calls)
     call, workings = perform(scene, filled, filled.find(scene, rng))
     made = scene.calls[before:]
-    first = Turn(asked([filled.text], rng, deed.server), "complete", made, done([filled.told(deed.did)], rng), workings=workings)
+    first = Turn(scene.voice.wants([filled.text], [deed], rng), "complete", made, done([filled.told(deed.did)], rng), workings=workings)
     key = _made_id(scene, deed, mend, call)
-    right = _another(scene, deed, mend, filled, rng)
     template = rng.choice(mend.say)
+    right = _another(scene, deed, mend, filled, template.spec(mend.change), rng)
     words = template.fill(lambda slot, _: right.words)
     after = len(scene.calls)
     scene.changes(deed.server, mend.tool, {mend.id: key, mend.change: right.value})
     scene.do(deed.server, mend.tool, {mend.id: key, mend.change: right.value})
-    user = polished(sentence(rng.choice(_SORRY) + words))
+    user = polished(sentence(form("sorry", rng) + words))
     reply = f"No problem, I've changed it to {right.told}." if '"' not in words else f'No problem, it now says "{right.told}".'
     return [first, Turn(user, "complete", scene.calls[after:], polished(reply))]
 
@@ -76,16 +69,16 @@ def _made_id(scene: Scene, deed: Deed, mend: Mend, call: str) -> str:
     return made[-1]
 
 
-def _another(scene: Scene, deed: Deed, mend: Mend, filled: Filled, rng: Random) -> Said:
+def _another(scene: Scene, deed: Deed, mend: Mend, filled: Filled, unit: str, rng: Random) -> Said:
     """Another value for what is put right. Raises `Off` where none is found."""
     tool = type(scene.live(deed.server)).tools[mend.tool]
     parameter = next(p for p in tool.parameters if p.name == mend.change)
-    return _other(scene, deed, parameter, filled.said.get(mend.change), rng)
+    return _other(scene, deed, parameter, filled.said.get(mend.change), unit, rng)
 
 
-def _other(scene: Scene, deed: Deed, parameter: Parameter, than: Said | None, rng: Random) -> Said:
+def _other(scene: Scene, deed: Deed, parameter: Parameter, than: Said | None, unit: str, rng: Random) -> Said:
     for _ in range(_TRIES):
-        said = argument(scene, deed.server, parameter, tool_of(deed), rng, {}, 0.0)
+        said = argument(scene, deed.server, parameter, tool_of(deed), rng, {}, 0.0, unit)
         if than is None or (said.value != than.value and said.words not in than.words and than.words not in said.words):
             return said
     raise Off(f"there is no other {parameter.name}")
@@ -102,15 +95,15 @@ def _in_time(scene: Scene, rng: Random) -> list[Turn]:
                 continue
             parameter = rng.choice(plain)
             right = filled.said[parameter.name]
-            wrong = _other(trial, deed, parameter, right, rng)
-            words = rng.choice(_REPAIRS).format(wrong=wrong.words, right=right.words)
+            wrong = _other(trial, deed, parameter, right, filled.template.spec(parameter.name), rng)
+            words = form("repair", rng, wrong=wrong.words, right=right.words)
             said = {**filled.said, parameter.name: msgspec.structs.replace(right, words=words)}
             before = len(trial.calls)
             _, workings = perform(trial, filled, filled.find(trial, rng))
         except Off:
             continue
         scene.__dict__ |= trial.__dict__
-        user = asked([msgspec.structs.replace(filled, said=said).text], rng, deed.server)
+        user = scene.voice.wants([msgspec.structs.replace(filled, said=said).text], [deed], rng)
         return [Turn(user, "complete", scene.calls[before:], done([filled.told(deed.did)], rng), workings=workings)]
     raise Off("nobody changes their mind here")
 

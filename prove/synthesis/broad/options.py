@@ -4,10 +4,10 @@ from random import Random
 
 from prove.records import Turn
 from prove.synthesis.broad.book import any_of, book
-from prove.synthesis.broad.nouns import fill
+from prove.synthesis.broad.filling import fill
 from prove.synthesis.broad.scene import Off, Scene
 from prove.synthesis.broad.several import perform
-from prove.synthesis.broad.speech import asked, done
+from prove.synthesis.broad.speech import done
 
 _TRIES = 12
 
@@ -26,6 +26,6 @@ def in_full(scene: Scene, rng: Random) -> list[Turn]:
         except Off:
             continue
         scene.__dict__ |= trial.__dict__
-        user, reply = asked([filled.text], rng, deed.server), done([filled.told(deed.did)], rng)
+        user, reply = scene.voice.wants([filled.text], [deed], rng), done([filled.told(deed.did)], rng)
         return [Turn(user, "complete", scene.calls[before:], reply, workings=workings)]
     raise Off("nothing here has optional arguments")

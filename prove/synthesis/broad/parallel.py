@@ -3,17 +3,14 @@
 from random import Random
 
 from prove.records import Turn, Working
-from prove.synthesis.broad.book import Fact, any_fact, any_of, book
-from prove.synthesis.broad.nouns import Filled, Known, Row, answered, fill, know
+from prove.synthesis.broad.book import Deed, Fact, any_fact, any_of, book
+from prove.synthesis.broad.filling import Filled, fill
+from prove.synthesis.broad.nouns import Known, Row, answered, apart, know
 from prove.synthesis.broad.scene import Off, Scene
 from prove.synthesis.broad.several import perform
-from prove.synthesis.broad.speech import around, asked, done, enumerated, sentence
+from prove.synthesis.broad.speech import done, sentence
 from prove.synthesis.language.phrases import polished
 
-_QUESTIONS = (
-    "what are {what}?", "tell me {what}.", "could you look up {what} for me?", "I need {what}.", "please find out {what}.",
-    "give me {what} in one go.", "I'd like to know {what}.", "quick question: {what}?",
-)  # fmt: skip
 _TRIES = 12
 
 
@@ -32,14 +29,14 @@ def questions(scene: Scene, rng: Random) -> list[Turn]:
     if len(known) < 2:
         raise Off("there are not enough facts")
     known = known[:3]
+    apart(*known)
     before = len(scene.calls)
     found = [one.find(scene, rng) for one in known]
     places, workings = zip(*(one.read(scene, w) for one, w in zip(known, found, strict=True)), strict=True)
     answers = [answered(place, one.value) for place, one in zip(places, known, strict=True)]
-    question = rng.choice(_QUESTIONS).format(what=enumerated([one.text for one in known]))
     reply = polished(" ".join(sentence(one.told(scene)) for one in known))
     flat: list[Working] = [w for ws in workings for w in ws]
-    user = around(question, rng, rng.choice(known).server, question=True)
+    user = scene.voice.asks([one.text for one in known], [one.about for one in known], rng)
     return [Turn(user, "complete", scene.calls[before:], reply, answers, workings=flat)]
 
 
@@ -74,11 +71,13 @@ def _two(scene: Scene, rng: Random) -> list[Turn]:
         filled.append(one)
     if len({(one.it.tool, str(one.arguments)) for one in filled}) < 2:
         raise Off("it is the same twice")
+    apart(*filled)
     before = len(scene.calls)
     found = [one.find(scene, rng) for one in filled]
     workings = [w for one, ws in zip(filled, found, strict=True) for w in perform(scene, one, ws)[1]]
-    user = asked([one.text for one in filled], rng, servers[0])
-    reply = done([one.told(one.it.did) for one in filled], rng)  # type: ignore[union-attr]
+    asked = [one.it for one in filled if isinstance(one.it, Deed)]
+    user = scene.voice.wants([one.text for one in filled], asked, rng)
+    reply = done([one.told(deed.did) for one, deed in zip(filled, asked, strict=True)], rng)
     return [Turn(user, "complete", scene.calls[before:], reply, workings=workings)]
 
 

@@ -8,19 +8,20 @@ import msgspec
 from prove.records import Turn, Working
 from prove.servers import Day
 from prove.servers.schema import without_none
-from prove.synthesis.broad.book import Deed, Listing, book, key_field, listed_fields, listings_of, parameter, tool_of
-from prove.synthesis.broad.nouns import Ranked, Said, answered, arguments_of, by_rank, fill, know, labelled, listed, yours
+from prove.synthesis.broad.book import Deed, Listing, book, key_field, listed_fields, listings_of, one_of, parameter, tool_of
+from prove.synthesis.broad.filling import Said, fill
+from prove.synthesis.broad.naming import Ranked, arguments_of, by_rank, labelled, listed, yours
+from prove.synthesis.broad.nouns import answered, know
 from prove.synthesis.broad.scene import Off, Scene
 from prove.synthesis.broad.several import perform
-from prove.synthesis.broad.speech import around, asked, done, enumerated, sentence
+from prove.synthesis.broad.speech import done, enumerated, sentence
 from prove.synthesis.language.phrases import polished
 from prove.synthesis.language.saying import is_money, say
 from prove.synthesis.planning.working import compute
 
 _MANY = (2, 3, 4)  # records that "all" may be: one is not many, and each takes a call
-_ALL = ("all {whose} {many}{that}", "every one of {whose} {many}{that}", "each of {whose} {many}{that}")
-_ALL_OF = ("all of {many}{that}", "everything in {many}{that}")
-_QUESTIONS = ("what is {what}?", "tell me {what}.", "could you find out {what}?", "I'd like to know {what}.", "do you know {what}?")
+_ALL = ("all {whose} {many}{that}", "every one of {whose} {many}{that}", "each of {whose} {many}{that}", "all of {whose} {many}{that}")
+_ALL_OF = ("all of {many}{that}", "everything in {many}{that}", "every bit of {many}{that}")
 
 
 def best(scene: Scene, rng: Random) -> list[Turn]:
@@ -44,7 +45,7 @@ def _done_to_best(scene: Scene, rng: Random) -> list[Turn]:
         scene.__dict__ |= trial.__dict__
         which = f"{sentence(yours(reference.text))[:-1]} is {reference.by.label}."
         reply = polished(f"{which} {done([filled.told(deed.did)], rng)}")
-        return [Turn(asked([filled.text], rng, deed.server), "complete", scene.calls[before:], reply, workings=workings)]
+        return [Turn(scene.voice.wants([filled.text], [deed], rng), "complete", scene.calls[before:], reply, workings=workings)]
     raise Off("nothing can be done to the largest of anything")
 
 
@@ -61,10 +62,9 @@ def _told_of_best(scene: Scene, rng: Random) -> list[Turn]:
         if not workings:
             continue
         scene.__dict__ |= trial.__dict__
-        question = rng.choice(_QUESTIONS).format(what=row.text)
         answers = [answered(place, row.value)]
         reply = polished(sentence(row.told(scene)))
-        return [Turn(around(question, rng, it.server, question=True), "complete", scene.calls[before:], reply, answers, workings=workings)]
+        return [Turn(scene.voice.asks([row.text], [it], rng), "complete", scene.calls[before:], reply, answers, workings=workings)]
     raise Off("nothing is told of the largest of anything")
 
 
@@ -108,7 +108,8 @@ def _to_each(scene: Scene, deed: Deed, name: str, it: Listing, rng: Random) -> l
     labels = [labelled(scene, it, row) for row in rows if row[key_field(it)] in keys]
     if len(set(labels)) != len(labels):
         raise Off("two have the same name")
-    many = f"last {last} {it.many}" if last else it.many
+    many = one_of(it.many, rng)
+    many = f"last {say(int, last, None, rng)} {many}" if last else many  # type: ignore[arg-type]
     forms = _ALL_OF if not it.one else _ALL[1:] if last else _ALL
     text = rng.choice(forms).format(whose=it.whose, many=many, that=f" {that}" if that else "")
     filled = fill(scene, deed, rng, {name: Said(keys[0], text, "all of them")}, rank=0.0)
@@ -120,7 +121,7 @@ def _to_each(scene: Scene, deed: Deed, name: str, it: Listing, rng: Random) -> l
     place = working.of[0].replace("x: ", f"{source}: ")
     done_ = msgspec.structs.replace(working, of=[place], value=keys, calls=calls)
     reply = polished(f"There are {len(keys)} of them: {enumerated(labels)}. {done([filled.told(deed.did)], rng)}")
-    return [Turn(asked([filled.text], rng, deed.server), "complete", scene.calls[before:], reply, workings=[done_])]
+    return [Turn(scene.voice.wants([filled.text], [deed], rng, reasons=False), "complete", scene.calls[before:], reply, workings=[done_])]
 
 
 def _result(it: Listing, rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -141,7 +142,7 @@ def _which(scene: Scene, it: Listing, rows: list[dict[str, Any]], last: int, rng
     field = rng.choice(list(it.that))
     how, phrase = rng.choice(list(zip(("over", "under"), it.that[field], strict=True)))
     bound, words = _bound(scene, listed_fields(it)[field], [r[field] for r in rows if r[field] is not None], how, rng)
-    return Working(how, [f"x: {it.rows}.{field}"], None, [bound, *among], pick), phrase.replace("{n}", words)
+    return Working(how, [f"x: {it.rows}.{field}"], None, [bound, *among], pick), one_of(phrase, rng).replace("{n}", words)
 
 
 def _bound(scene: Scene, hint: Any, values: list[Any], how: str, rng: Random) -> tuple[Any, str]:

@@ -19,10 +19,12 @@ import msgspec
 from prove.records import Conversation, Turn, Working
 from prove.servers.catalog import catalogue, load, toolbox
 from prove.synthesis.broad.book import Deed, book, parameter, tool_of
-from prove.synthesis.broad.nouns import Filled, Known, Said, answered, fill, yours
+from prove.synthesis.broad.filling import Filled, Said, fill
+from prove.synthesis.broad.naming import yours
+from prove.synthesis.broad.nouns import Known, answered
 from prove.synthesis.broad.scene import Off, Scene
 from prove.synthesis.broad.several import perform
-from prove.synthesis.broad.speech import asked, done, sentence
+from prove.synthesis.broad.speech import done, form, sentence
 from prove.synthesis.certify import Rejected
 from prove.synthesis.language.phrases import polished, value_at
 from prove.synthesis.language.saying import say
@@ -32,11 +34,8 @@ _SURE = (
     "You'd like me to {what}. That can't be undone: shall I go ahead?", "Just to be sure: I'm about to {what}. Is that right?",
     "Before I do that: you want me to {what}, for good. Yes?", "May I {what}, then? I have to ask first.",
 )  # fmt: skip
-_YES = ("Yes, go ahead.", "Yes please.", "That's right, do it.", "Yes, I'm sure.", "Exactly, go on.", "Right, please do.")
-_NO = ("No, leave it for now.", "On reflection, no.", "Better not, then.", "No, don't. I'll think it over.", "Stop, I've changed my mind.")
 _LEFT = ("All right, I've left everything as it is.", "Fine, nothing has been changed.", "Understood, I haven't done anything.")
 _DECLINED = ("I'm sorry, {why}. Would you like me to do less?", "{why}, so I can't do that. What would you like instead?")
-_LESS = ("All right, make it {n} then.", "Then let it be {n}.", "OK, {n} will do.", "Fine: {n}, please.", "In that case {n}.")
 _HANDED = ("A colleague has to decide that, so I've handed it over.", "That isn't mine to decide: a person will get back to you.",
            "I've handed this over to a person, who will look at it.")  # fmt: skip
 _TRIES = 16
@@ -144,13 +143,13 @@ def _confirmed(scene: Scene, rule: Rule, page: Policy, rng: Random) -> list[Turn
     scene.changes(deed.server, deed.tool, filled.arguments)
     if _forbidden(scene, page, filled):
         raise Off("another rule forbids it anyway")
-    first = _asks(scene, page, filled, asked([filled.text], rng, deed.server), rng)
+    first = _asks(scene, page, filled, scene.voice.wants([filled.text], [deed], rng), rng)
     if rng.random() < 0.35:
-        return [first, Turn(rng.choice(_NO), "complete", [], rng.choice(_LEFT))]
+        return [first, Turn(form("no", rng), "complete", [], rng.choice(_LEFT))]
     before = len(scene.calls)
     _, workings = perform(scene, filled, filled.find(scene, rng))
     reply = done([filled.told(deed.did)], rng)
-    return [first, Turn(rng.choice(_YES), "complete", scene.calls[before:], reply, workings=workings)]
+    return [first, Turn(form("yes", rng), "complete", scene.calls[before:], reply, workings=workings)]
 
 
 def _asks(scene: Scene, page: Policy, filled: Filled, user: str, rng: Random) -> Turn:
@@ -192,14 +191,14 @@ def _limited(scene: Scene, rule: Rule, page: Policy, rng: Random) -> list[Turn]:
     filled = fill(scene, deed, rng, {rule.argument: less}, rank=0.0)
     scene.changes(deed.server, deed.tool, filled.arguments)
     too_much = msgspec.structs.replace(filled, said={**filled.said, rule.argument: much})
-    user = asked([too_much.text], rng, deed.server)
+    user = scene.voice.wants([too_much.text], [deed], rng)
     before = len(scene.calls)
     if rule.matter:
         scene.do(DESK, "hand_over", {"matter": rule.matter})
         return [Turn(user, "complete", scene.calls[before:], rng.choice(_HANDED))]
     declined = Turn(user, "complete", [], polished(sentence(rng.choice(_DECLINED).format(why=rule.why))), held=True)
     _, workings = perform(scene, filled, filled.find(scene, rng))
-    words = polished(rng.choice(_LESS).format(n=less.words))
+    words = polished(form("less", rng, n=less.words))
     return [declined, Turn(words, "complete", scene.calls[before:], done([filled.told(deed.did)], rng), workings=workings)]
 
 
@@ -225,5 +224,5 @@ def _looked_up(scene: Scene, rule: Rule, page: Policy, rng: Random) -> list[Turn
     call = scene.do(DESK, "hand_over", {"matter": rule.matter})
     working = Working("over", [place], True, [rule.over], calls=[call])
     reply = polished(f"{sentence(known.told(scene))} {rng.choice(_HANDED)}")
-    user = asked([filled.text], rng, deed.server)
+    user = scene.voice.wants([filled.text], [deed], rng)
     return [Turn(user, "complete", scene.calls[before:], reply, [answered(place, known.value)], workings=[*workings, working])]

@@ -13,6 +13,7 @@ from prove.records import GroundTruthCall, paths
 from prove.servers.catalog import toolbox
 from prove.servers.server import Server
 from prove.servers.session import Session
+from prove.synthesis.broad.speech import Voice
 from prove.synthesis.language.phrases import phrasebook
 from prove.synthesis.planning.planner import Draft, Named, Unplannable, name_record, resolve
 
@@ -24,8 +25,8 @@ class Off(Exception):
 class Scene:
     """Look with `look`, do with `do`; `fork` to try something."""
 
-    def __init__(self, servers: tuple[str, ...], seed: int) -> None:
-        self.servers, self.seed = servers, seed
+    def __init__(self, servers: tuple[str, ...], seed: int, voice: Voice) -> None:
+        self.servers, self.seed, self.voice = servers, seed, voice
         self.drafts = {s: Draft(s, phrasebook(s), Session.open(s, seed)) for s in servers}
         self.names = {(home, tool.name): name for name, (home, tool) in toolbox(servers).items()}
         self.calls: list[GroundTruthCall] = []
@@ -39,7 +40,7 @@ class Scene:
         copy = object.__new__(Scene)
         copy.__dict__ |= self.__dict__
         copy.drafts = {s: d.fork() for s, d in self.drafts.items()}
-        copy.recent = {**self.recent}
+        copy.recent, copy.voice = {**self.recent}, self.voice.fork()
         copy.calls, copy.results, copy.made, copy.settled = [*self.calls], {**self.results}, [*self.made], {**self.settled}
         return copy
 

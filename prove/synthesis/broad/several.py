@@ -8,10 +8,11 @@ import msgspec
 
 from prove.records import Turn, Working
 from prove.servers.schema import bare
-from prove.synthesis.broad.book import Deed, Fact, Listing, any_fact, book, facts, parameter
-from prove.synthesis.broad.nouns import Filled, Known, Row, Said, fill, know
+from prove.synthesis.broad.book import MONEY, Deed, Fact, Listing, any_fact, book, facts, parameter
+from prove.synthesis.broad.filling import Filled, Said, fill
+from prove.synthesis.broad.nouns import Known, Row, apart, know
 from prove.synthesis.broad.scene import Off, Scene
-from prove.synthesis.broad.speech import asked, done, looking, sentence
+from prove.synthesis.broad.speech import done, form, sentence
 from prove.synthesis.language.phrases import polished
 from prove.synthesis.language.saying import NUMBERS, say
 
@@ -57,7 +58,7 @@ def of_day(day: str, text: str, rng: Random) -> Derived:
 def derive(known: Known | Row, rng: Random) -> Derived:
     """What a user may want made of a fact. Raises `Off` where nothing can be."""
     kind, value = known.kind, known.value
-    if kind == "money":
+    if kind in MONEY:
         if not isinstance(value, int) or value < 200:
             raise Off(f"{value} is nothing to pay")
         return of_money(value, known.text, rng)
@@ -96,11 +97,12 @@ def _one(scene: Scene, rng: Random, elsewhere: bool) -> list[Turn]:
     others = tuple(s for s in scene.servers if (s != deed.server) == elsewhere)
     known = know(scene, _fact(scene, deed.takes[slot], others, rng), rng)
     derived = derive(known, rng)
-    if deed.server == known.server and derived.how == "same" and known.kind not in ("money", "day"):
+    if deed.server == known.server and derived.how == "same" and known.kind not in (*MONEY, "day"):
         raise Off("it is there already")
     many = get_origin(bare(parameter(deed, slot).hint)) is list
     value = Said([derived.value] if many else derived.value, derived.inside, _told(scene, deed, slot, derived.value))
     filled = msgspec.structs.replace(fill(scene, deed, rng, {slot: value}), worked=slot)
+    apart(known, filled)
     before = len(scene.calls)
     workings, more = known.find(scene, rng), filled.find(scene, rng)
     place, workings = known.read(scene, workings)
@@ -149,19 +151,18 @@ def perform(scene: Scene, filled: Filled, workings: list[Working]) -> tuple[str,
 
 def _words(scene: Scene, filled: Filled, slot: str, known: Known | Row, derived: Derived, rng: Random) -> str:
     """In one clause, or the fact first and then what to do with it."""
+    deed, voice = filled.it, scene.voice
+    assert isinstance(deed, Deed)
     if rng.random() < 0.45:
-        return asked([filled.text], rng, filled.it.server)
+        return voice.wants([filled.text], [deed], rng)
     said = {**filled.said, slot: msgspec.structs.replace(filled.said[slot], words=_again(known, derived))}
     clause = msgspec.structs.replace(filled, said=said).text
-    first = looking(known.text, rng)
-    joint = rng.choice((f"{first}, then {clause}", f"{first} and {clause}", f"{first}; with that, {clause}"))
-    if rng.random() < 0.5:
-        return asked([joint], rng, known.server)
-    return asked([first, clause], rng, known.server)
+    look = form("look", rng, what=known.text)
+    return voice.wants([form("then", rng, look=look, clause=clause)] if rng.random() < 0.5 else [look, clause], [deed], rng)
 
 
 def _again(known: Known | Row, derived: Derived) -> str:
     """What the user says of the value once the fact has been named."""
-    if known.kind in ("money", "day"):
+    if known.kind in (*MONEY, "day"):
         return derived.after
     return {"email": "that address", "person": "that name", "place": "that address"}.get(known.kind, "exactly that")

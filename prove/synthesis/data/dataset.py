@@ -109,7 +109,7 @@ def item(plan: Plan, i: int, teacher: LLMTeacher | None = None, outside: str = "
             proposes = teacher is not None and Random(f"goals:{name}").random() < teacher.goals
             if teacher and proposes:
                 record = propose(teacher.llm, server, seed, rng.choice(PERSONAS), rng, plan.shape.min_turns, name)
-            elif plan.broad and fate.random() >= plan.broad.plain:
+            elif plan.broad and plan.kind(i) == "multi_turn" and fate.random() >= plan.broad.plain:
                 record = compose(name, server, seed, fate, rng, plan.broad, patient=attempt < ATTEMPTS // 2)
             else:
                 record = Machine(server, seed, about, fate, rng, speaker, plan.shape).run(name)

@@ -6,6 +6,7 @@ from itertools import zip_longest
 from statistics import fmean
 from typing import Any
 
+from prove.policies import at_once
 from prove.records import Attempt, Conversation, Level, Turn
 from prove.servers.catalog import toolbox
 from prove.servers.tools import Tool
@@ -55,10 +56,24 @@ def report(conversations: Sequence[Conversation], rejects: Counter[str]) -> dict
         "necessity": _shares(Counter(v for c in live if c.certificate for v in c.certificate.necessity.values())),
         "implicit_orders": sum(len(c.certificate.implicit) for c in live if c.certificate),
         "mean_query_words": fmean(len(t.user.split()) for c in conversations for t in c.turns),
+        "sent_together": sent_together(conversations),
         "wording": rows(conversations),
         "rejected": dict(sorted(rejects.items())),
         "yield": n / (n + sum(rejects.values())),
     }
+
+
+def sent_together(conversations: Sequence[Conversation]) -> float:
+    """Of the calls that need not wait for the one beside them, the share that go into one message with it; 0 where there are none."""
+    free = Counter[bool]()
+    for c in conversations:
+        for turn in c.turns:
+            left: Sequence[Any] = turn.calls
+            while left:
+                group = at_once(left)
+                free[c.together] += len(group) if len(group) > 1 else 0
+                left = left[len(group) :]
+    return free[True] / (free.total() or 1)
 
 
 def chain_length(conversation: Conversation) -> int:
@@ -83,7 +98,11 @@ def _recovery(attempt: Attempt, following: Turn | None) -> str:
 
 
 def targets(plan: Plan) -> dict[str, dict[str, float]]:
-    """What the shares should be, under the names that `report` uses."""
+    """What the shares should be, under the names that `report` uses; of `broad` those that its plan gives as such."""
+    if plan.broad:
+        many = plan.broad.many_tools
+        distractors = many + (1 - many) * plan.distractors
+        return {"kinds": _shares(Counter(dict(plan.mix))), "knobs": {"distractors": distractors, "stripped_enums": plan.stripped_enums}}
     shape = plan.shape
     levels = dict[str, float](shape.levels)
     failing = {"alternative": shape.alternative, "give up": shape.impossible}
