@@ -164,7 +164,8 @@ class OtherCall(msgspec.Struct, frozen=True):
 
 
 class Alternative(msgspec.Struct, frozen=True):
-    """Calls that were executed in place of some steps, at the place of the first, to the same effect."""
+    """Calls that were executed in place of some steps, at the place of the first, to the same effect; where a turn ends on a refusal,
+    the refused call in place of the reads that show its reason."""
 
     steps: list[str]
     calls: list[OtherCall]

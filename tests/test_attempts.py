@@ -22,6 +22,7 @@ from prove.verify.report import check
 
 edit = msgspec.structs.replace
 SERVERS = ("banking", "food_delivery", "iot_devices", "issue_tracker", "travel_booking", "vehicle")
+OFTEN_REFUSED = ("banking", "marketplace", "payments", "trading", "issue_tracker")
 N = 42
 SHAPE = Shape(levels=(("complete", 1.0),), corrected=0.5, alternative=0.3, impossible=0.4)
 
@@ -55,6 +56,18 @@ def plays(calls_of):
 
 def until_refused(turn):
     return turn.shown[: turn.shown.index(turn.refusal) + 1] if turn.refusal else turn.calls
+
+
+@pytest.fixture(scope="module")
+def hundreds():
+    """Conversations with 300 turns or more that end on a refusal."""
+    shape = edit(SHAPE, corrected=0.0, alternative=0.0, impossible=1.0, second_wish=0.0, another=0.0)
+    plan, made, turns = Plan(400, 8, OFTEN_REFUSED, shape=shape), list[Conversation](), 0
+    for i in range(400):
+        if turns < 300 and (c := item(plan, i)[0]) and (standing := sum(turn.refusal is not None for turn in c.turns)):
+            made, turns = [*made, c], turns + standing
+    assert turns >= 300
+    return made
 
 
 # --- what the oracle shows
@@ -103,9 +116,32 @@ def test_the_page_shows_what_was_refused_and_why(standing):
 # --- the goal where a refusal stands
 
 
-def test_who_tries_hears_the_refusal_and_reports_it_reaches_every_goal(standing):
-    assert len(standing) > N // 4
-    assert all(s.goal for s in evaluate(plays(lambda e, turn: until_refused(turn)), standing))
+def test_who_tries_hears_the_refusal_and_reports_it_reaches_every_goal(hundreds):
+    assert all(s.goal for s in evaluate(plays(lambda e, turn: until_refused(turn)), hundreds))
+
+
+def heard_alone(conversation):
+    """The reads that a certificate says the refusal stands for."""
+    refused = [(turn.refusal.name, turn.refusal.arguments) for turn in conversation.turns if turn.refusal]
+    others = conversation.certificate.alternatives
+    return {step for a in others if (a.calls[0].name, a.calls[0].arguments) in refused for step in a.steps}
+
+
+def test_a_refusal_stands_for_the_reads_that_show_its_reason(hundreds):
+    def calls(episode, turn):
+        return [call for call in turn.shown if isinstance(call, Attempt) or call.id not in heard_alone(episode.conversation)]
+
+    assert sum(bool(heard_alone(c)) for c in hundreds) > 50
+    assert all(s.goal for s in evaluate(plays(calls), hundreds))
+    assert not [fault for c in hundreds for fault in check(c)[1]]
+    silent = next(c for c in hundreds if heard_alone(c))
+    assert not evaluate(plays(lambda e, turn: [c for c in calls(e, turn) if not isinstance(c, Attempt)]), [silent])[0].goal
+    other = [
+        edit(a, steps=[c.id for c in silent.calls if silent.certificate.necessity[c.id] == "state"][:1] or ["c99"])
+        for a in silent.certificate.alternatives
+    ]
+    damaged = edit(silent, certificate=edit(silent.certificate, alternatives=other))
+    assert "alternatives" in {fault.check for fault in check(damaged)[1]}
 
 
 def test_who_reports_without_having_seen_the_reason_reaches_none(standing):

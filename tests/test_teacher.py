@@ -441,6 +441,9 @@ def proposing(tool, user, arguments):
     return lambda messages, number: json.dumps({"user": user, "tool": tool, "arguments": arguments})
 
 
+WORLD = item(Plan(1, servers=("banking",)), 0)[0].seed
+
+
 def proposed(answers, queries=1):
     with endpoint(answers) as server:
         record = propose(llm(server), "banking", 3, PERSONAS[0], Random(1), queries, "banking-3-000000")
@@ -490,6 +493,31 @@ def test_an_item_may_be_the_models_in_goal_and_words():
     assert made is None  # what is frozen is not frozen twice, and a conversation has two queries
     assert failed
     assert teacher.settings["goals"] == 1.0
+
+
+def test_two_goals_of_the_models_make_a_certified_item_whose_cost_was_told_before():
+    live = Session.open("banking", WORLD).servers["banking"]
+    card = next(c for c in live.cards if c.status == "active" and sum(c.last_four == other.last_four for other in live.cards) == 1)
+    words = [f"I lost my wallet. Please freeze the card that ends in {card.last_four}.", "Please save Ada Bright, 5550001111, as a payee."]
+    goals = [("freeze_card", {"card_id": card.card_id}), ("add_payee", {"name": "Ada Bright", "account_number": "5550001111"})]
+
+    def answers(messages, number):
+        said, (tool, arguments) = words["So far:" in messages[1]["content"]], goals["So far:" in messages[1]["content"]]
+        return json.dumps({"user": said, "tool": tool, "arguments": arguments})
+
+    plan = Plan(1, servers=("banking",))
+    like = item(plan, 0)[0]
+    assert like.seed == WORLD
+    with endpoint(answers) as server:
+        teacher = LLMTeacher(llm(server), goals=1.0)
+        guess = teacher.estimate([like], 1)
+        assert server.asked == []
+        made, failed = item(plan, 0, teacher)
+        letters = sum(len(m["content"]) for body in server.asked for m in body["messages"])
+    assert [turn.user for turn in made.turns] == words
+    assert (made.certificate is not None, failed) == (True, [])
+    assert guess.answers == teacher.llm.usage.answers == 2
+    assert 0.7 < guess.tokens_in * 4 / letters < 1.3
 
 
 def test_the_cost_is_told_before_it_is_paid():

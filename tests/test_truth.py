@@ -139,6 +139,31 @@ def test_what_is_made_and_undone_on_the_way_is_no_part_of_the_truth():
     assert failing(lasting) == set()
 
 
+def test_what_is_undone_and_made_again_is_no_goal_though_it_was_needed_in_between():
+    """Only a follower may comment: the follow is needed, and to end it and begin another is not."""
+    follow, comment = ("follow_user", {"user_id": "USR-321"}), ("comment_on_post", {"post_id": "PST-9053", "text": "Well done"})
+    calls = [follow, comment, ("unfollow_user", follow[1]), follow]
+    said = ["Follow USR-321.", "Comment on PST-9053: Well done", "Unfollow USR-321.", "Follow USR-321 again."]
+    turns = [Turn(w, "complete", [GroundTruthCall(f"c{i}", *c)], "Done.") for i, (w, c) in enumerate(zip(said, calls, strict=True), 1)]
+    with pytest.raises(Rejected, match="nothing is lost without c3, c4"):
+        certify(talk(turns, "social_media"))
+    assert "together" in failing(talk(turns, "social_media"))
+    assert failing(certify(talk(turns[:2], "social_media"))) == set()
+
+
+def test_a_key_is_from_the_record_that_the_words_describe_not_from_one_that_only_mentions_it():
+    session = Session.open("email", 35)
+    looks = [GroundTruthCall("c1", "search_emails", {"query": "Harbor Insurance"}), GroundTruthCall("c2", "list_labels", {})]
+    email = session.call(looks[0].name, looks[0].arguments).value["items"][0]
+    label = next(i for i in session.call("list_labels", {}).value["items"] if i["label_id"] in email["labels"])
+    off = GroundTruthCall("c3", "remove_label", {"email_id": email["email_id"], "label_id": label["label_id"]})
+    words = f"Take the {label['name']} label off the email from {email['sender']}."
+    record = certify(talk([Turn(words, "complete", [*looks, off], "The label is off.")], "email", 35))
+    assert record.calls[2].origin["label_id"].startswith("c2: items.")
+    assert record.certificate.necessity["c2"] == "origin"  # the email tells that there is such a label, not what it is called
+    assert failing(record) == set()
+
+
 def test_no_part_of_the_truth_reaches_the_goal_by_itself(conversations):
     """With a part left out, something wanted stays unread or undone, or a value that is sent has been shown by nothing."""
     for c in conversations[:8]:

@@ -19,11 +19,11 @@ from prove.servers.catalog import toolbox
 from prove.servers.schema import bare, fields_of, ids_in, is_id, without_none
 from prove.servers.server import Server
 from prove.servers.session import Session
-from prove.servers.tools import Tool
-from prove.synthesis.certify import Rejected
+from prove.servers.tools import Parameter, Tool
+from prove.synthesis.certify import Rejected, heard
 from prove.synthesis.language.phrases import Phrasebook, Template, phrasebook, polished
 from prove.synthesis.language.saying import is_money, is_month, ways
-from prove.synthesis.planning.values import key_type, name_of, shown_alone, table_of
+from prove.synthesis.planning.values import key_type, name_of, shown_alone, table_of, texts_of
 from prove.synthesis.planning.working import picked
 
 Span = tuple[int, int]  # where in the words something begins and ends
@@ -58,6 +58,13 @@ def single_out(conversation: Conversation, session: Session) -> None:
             about = [pair for server, tool, call in calls if server == home for pair in _ids(tool, call)]
             recent |= {kind: {key} for kind, key in shown_alone(live, shown).items()} | _about(about, live, shown)
         words = ""
+
+
+def given_away(value: Any, spoken: str, parameter: Parameter, words: str, live: Server, book: Phrasebook) -> bool:
+    """Whether words give a value that is `spoken` elsewhere: 30 in "9:30", or a text of the record that is spoken of."""
+    named = texts_of(live, parameter.id_type, value, spoken)
+    said = bool(heard(value, parameter, type(live), book, words, live.today))
+    return said or any(re.search(_whole(text.casefold()), words.casefold()) for text in named)
 
 
 def _by_rank(conversation: Conversation, call: GroundTruthCall | Attempt, key: str) -> bool:

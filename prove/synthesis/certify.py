@@ -20,6 +20,7 @@ from prove.records import Answer, Certificate, Conversation, GroundTruthCall, le
 from prove.synthesis.proof.alternatives import alternatives
 from prove.synthesis.proof.necessity import Truth
 from prove.synthesis.proof.provenance import heard, provenance, sources, worked_out
+from prove.synthesis.proof.refused import heard_instead
 from prove.synthesis.proof.replay import Rejected, Run, Whole, home, replay_results
 
 __all__ = ["Rejected", "certify", "heard", "home", "replay_results"]
@@ -44,7 +45,8 @@ def certify(conversation: Conversation) -> Conversation:
         for t in traced.turns
     ]
     effects = {c.id: truth.effect(i) for i, c in enumerate(calls)}
-    certificate = Certificate(whole.session.digest(), whole.outcome, necessity, implicit, effects, alternatives(truth))
+    others = [*alternatives(truth), *heard_instead(truth)]
+    certificate = Certificate(whole.session.digest(), whole.outcome, necessity, implicit, effects, others)
     return msgspec.structs.replace(traced, turns=turns, certificate=certificate)
 
 

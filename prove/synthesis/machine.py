@@ -14,7 +14,8 @@ from prove.episode import Limits
 from prove.records import Answer, Attempt, Conversation, GroundTruthCall, Level, Turn
 from prove.servers.server import Server
 from prove.servers.session import Session
-from prove.synthesis.certify import Rejected, heard
+from prove.synthesis.ambiguity import given_away
+from prove.synthesis.certify import Rejected
 from prove.synthesis.language import refusing
 from prove.synthesis.language.phrases import phrasebook
 from prove.synthesis.planning.causes import names_in, said_before
@@ -71,8 +72,8 @@ class Shape(msgspec.Struct, frozen=True):
     another: float = 0.5  # chance of a further query after those, halved each time
     second_wish: float = 0.25  # chance that a query asks for two things
     corrected: float = 0.08  # chance that the assistant first makes a mistake, and corrects it
-    alternative: float = 0.015  # ... that something stands in the way, and another tool clears it
-    impossible: float = 0.04  # ... that the wish cannot be met, and the assistant says why
+    alternative: float = 0.024  # ... that something stands in the way, and another tool clears it: found on a good half of the servers
+    impossible: float = 0.055  # ... that the wish cannot be met, and the assistant says why: found on three in four
     max_calls: int = 5  # ground-truth calls a query
     chained: float = 0.3  # chance that in a conversation of more than `min_turns` queries each builds on the one before
 
@@ -81,10 +82,12 @@ class Machine:
     """One conversation in the making. `run` gives it, uncertified; `path` is the way through the states.
 
     `fate` decides what kind of queries there are and how many, `rng` everything else: tries that share their fate make what
-    is hard to make as often as what is easy.
+    is hard to make as often as what is easy. A `patient` one makes none at all where fate wants a failure and none is found.
     """
 
-    def __init__(self, server: str, seed: int, focus: str | None, fate: Random, rng: Random, teacher: Teacher, shape: Shape) -> None:
+    def __init__(
+        self, server: str, seed: int, focus: str | None, fate: Random, rng: Random, teacher: Teacher, shape: Shape, patient: bool = False
+    ) -> None:
         self.server, self.seed, self.fate, self.rng, self.teacher, self.shape = server, seed, fate, rng, teacher, shape
         self.book = phrasebook(server)
         self.draft = Draft(server, self.book, Session.open(server, seed))
@@ -93,6 +96,7 @@ class Machine:
         self.seeker = Seeker(self.book, self.persona, rng, shape.max_calls)
         self.obstacles = Obstacles(self.seeker, self._fits)
         self.limits = Limits()
+        self.patient = patient and bool(self.obstacles.among(server))
         self.focus = focus
         self.owed: Callable[[Draft, str | None], Goal | None] | None = None  # a failure that was due and not found
         self.owes_mistake = False  # likewise a mistake
@@ -154,11 +158,8 @@ class Machine:
         return sum(len(turn.calls) + len(turn.attempts) + 1 for turn in self.turns)
 
     def _room(self) -> int:
-        """How many calls this query may take. Raises `Rejected` where none is left.
-
-        What replies there are, less those that follow the calls or ask back, and three for each later query: a look-up, a
-        call and an answer.
-        """
+        """How many calls this query may take: the replies there are, less those that follow the calls or ask back, and three for each
+        later query, a look-up, a call and an answer. Raises `Rejected` where none is left."""
         replies = self.limits.assistant_turns - self._replies()
         room = replies - (1 if self.level == "complete" else 2) - 3 * (self.wanted - self.queries - 1)
         if room < 1:
@@ -222,11 +223,10 @@ class Machine:
         return "question" if self.goal.wishes[0].held_back else "execute"
 
     def _holds_back(self, wish: Wish) -> None:
-        """Raise `Rejected` if the words give by accident what the wish keeps for the answer to a question: 30 in "9:30"."""
-        server, today = type(self.draft.live), self.draft.live.today
-        for parameter in (p for p in server.tools[wish.ask.tool].parameters if p.name in wish.held_back):
-            if heard(wish.arguments[parameter.name], parameter, server, self.book, self.words, today):
-                raise Rejected("asks what was said", f"{parameter.name} in {self.words!r}")
+        """Raise `Rejected` if the words give by accident what the wish keeps for the answer to a question."""
+        for p in (p for p in type(self.draft.live).tools[wish.ask.tool].parameters if p.name in wish.held_back):
+            if given_away(wish.arguments[p.name], wish.spoken[p.name], p, self.words, self.draft.live, self.book):
+                raise Rejected("asks what was said", f"{p.name} in {self.words!r}")
 
     def _clarify(self) -> State:
         self.words = self.teacher.supply(self.goal.wishes[0], self.persona, self.rng)
@@ -250,10 +250,10 @@ class Machine:
             return "failure"
         return "partial_success" if self.goal.attempts else "success"
 
-    def _success(self) -> State:
+    def _partial_success(self) -> State:
         return "answer"
 
-    _partial_success = _success
+    _success = _partial_success
 
     def _failure(self) -> State:
         if told := said_before(self.goal.answers, self.words):
@@ -267,7 +267,8 @@ class Machine:
         return "clarify"
 
     def _answer(self) -> State:
-        *others, last = (self._reply(wish, result) for wish, result in zip(self.goal.wishes, self.goal.results, strict=True))
+        said = zip(self.goal.wishes, self.goal.results, strict=True)
+        *others, last = (self.teacher.reply(w, type(self.draft.live).tools[w.ask.tool], r, self.book, self.draft.live) for w, r in said)
         ended = [f"{reply}." if reply[-1].isalnum() else reply for reply in others]
         self._say(" ".join([*ended, last]), self.goal.answers, self.goal.attempts)
         return "continue"
@@ -286,14 +287,14 @@ class Machine:
         said = put(message, type(self.draft.live), names_in(message, self.goal.wishes[0], self.draft, self.rng), self.rng)
         self._say(said, self.goal.answers, self.goal.attempts)
 
-    def _reply(self, wish: Wish, result: object) -> str:
-        tool = type(self.draft.live).tools[wish.ask.tool]
-        return self.teacher.reply(wish, tool, result, self.book, self.draft.live)
-
     def _say(self, reply: str, answers: list[Answer], attempts: list[Attempt]) -> None:
         self.turns.append(Turn(self.words, self.level, self.new, reply, answers, attempts))
 
     # --- continuation
 
     def _continue(self) -> State:
-        return "end" if self.queries == self.wanted else "draw_goal"
+        if self.queries < self.wanted:
+            return "draw_goal"
+        if self.patient and (self.owed or self.owes_mistake):
+            raise Rejected("nothing refused")
+        return "end"

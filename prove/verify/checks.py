@@ -7,7 +7,7 @@ import msgspec
 from prove.records import GroundTruthCall
 from prove.servers.catalog import load, toolbox
 from prove.verify.asks import asked_for
-from prove.verify.effects import alternatives, arguments, effects, together
+from prove.verify.effects import alternatives, arguments, effects, only_told_by, together
 from prove.verify.evidence import Bound, Evidence, run, scalars, stands_at, told_by, untraced
 from prove.verify.facts import covers, told
 from prove.verify.mentions import Words, asked, asked_back, misunderstood, offer_before
@@ -142,10 +142,11 @@ def _holds(e: Evidence, source: str, path: str, values: list[object]) -> bool:
 
 
 def necessity(e: Evidence) -> Iterator[str]:
-    """Without any one call, another is refused or loses a value's source, the end differs, or something stays unread."""
+    """Without any one call, another is refused, a value has no source or nothing tells that it is meant, the end differs, or something
+    stays unread."""
     for call in e.record.calls:
         rest = run(e.record, leave_out=call.id)
-        if e.reached(rest) and not any(untraced(e, rest.results, e.said)):
+        if e.reached(rest) and not any(untraced(e, rest.results, e.said)) and not any(only_told_by(e, call, rest)):
             yield f"nothing is lost without {call.id} {call.name}"
 
 

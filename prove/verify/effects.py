@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from prove.records import Alternative, Conversation, GroundTruthCall
-from prove.verify.evidence import Evidence, Run, run, untraced
+from prove.records import Alternative, Attempt, Conversation, GroundTruthCall, Turn
+from prove.verify.evidence import Evidence, Run, run, told_by, untraced
 from prove.verify.facts import told
 from prove.verify.words import Said, heard
 
@@ -37,9 +37,9 @@ def arguments(e: Evidence) -> Iterator[str]:
         for gone in chain.from_iterable(combinations(optional, count) for count in range(1, len(optional) + 1)):
             changed = _with(e.record, {call.id: [edit(call, arguments={n: v for n, v in call.arguments.items() if n not in gone})]})
             other = run(changed)
-            if e.reached(other) and not any(_untraced(e, changed, other)):
+            if e.reached(other) and not any(_untraced(e, changed, other)) and not any(only_told_by(e, call, other)):
                 needless.update(gone)
-                if not _asked(e, call) and all(_told_apart(other.results[call.id], *taken) for taken in _taken(e, call)):
+                if not _asked(e, call) and all(_told_apart(other.results[call.id], *taken) for _, *taken in _taken(e, call)):
                     yield f"{call.id} {call.name} finds it without {' and '.join(gone)}"
         if needless != set(call.spare):
             found, said = (", ".join(sorted(names)) or "nothing" for names in (needless, call.spare))
@@ -72,17 +72,40 @@ def alternatives(e: Evidence) -> Iterator[str]:
         if len(steps) != len(found.steps) or any(c.name not in e.record.tools for c in found.calls):
             yield f"{what}: not all of these are there"
             continue
+        if refusal := next((t for t in e.record.turns if t.refusal and _is_attempt(found, t)), None):
+            yield from _not_heard(e, found, refusal, what)
+            continue
         changed = _replaced(e.record, found)
         other = run(changed)
         own = {c.id for c in e.record.calls}
         if not e.reached(other) or any(call in own for call, *_ in _untraced(e, changed, other)):
             yield f"{what} does not reach the goal"
-        results = [other.results.get(f"{found.steps[0]}.{n}") for n in range(len(found.calls))]
+        results = list(other.results.values())
         taken = [pair for step in steps if not _asked(e, step) and not _writes(e, step) for pair in _taken(e, step)]
         left = {c.id for c in e.record.calls} - set(found.steps)
-        for value, said in [t for t in taken if any(t[0] in c.arguments.values() for c in e.record.calls if c.id in left)]:
+        for value, said in [(value, said) for later, value, said in taken if later in left]:
             if not any(_told_apart(result, value, said) for result in results if value in set(_scalars(result))):
                 yield f"{what} does not tell which is {value}"
+
+
+def _is_attempt(found: Alternative, turn: Turn) -> bool:
+    return [(c.name, c.arguments) for c in found.calls] == [(a.name, a.arguments) for a in turn.attempts if a.stands]
+
+
+def _not_heard(e: Evidence, found: Alternative, turn: Turn, what: str) -> Iterator[str]:
+    """What is missing where a refusal is heard in place of the reads that show its reason: all but what that turn asks for is there."""
+    changed = _with(e.record, {step: [] for step in found.steps})
+    attempts = [[_at(a, found.steps) for a in t.attempts] for t in e.record.turns]
+    moved = edit(changed, turns=[edit(t, attempts=mine) for t, mine in zip(changed.turns, attempts, strict=True)])
+    other = run(moved)
+    wanted = {leaf for t in e.record.turns if t is not turn for answer in t.answers for leaf in told_by(answer)}
+    same = other.states[-1].outcome() == e.whole.states[-1].outcome()
+    if other.refused or other.attempts or not other.read(wanted) or not same or any(_untraced(e, moved, other)):
+        yield f"{what}: the refusal alone does not reach the goal"
+
+
+def _at(attempt: Attempt, gone: Sequence[str]) -> Attempt:
+    return edit(attempt, before="") if attempt.before in gone else attempt
 
 
 # --- other ways of running it
@@ -133,14 +156,35 @@ def _known(e: Evidence, place: str, key: str) -> str:
     return key if key in rows or not rows.spec.id_format else "new"
 
 
-def _taken(e: Evidence, call: GroundTruthCall) -> Iterator[tuple[Any, list[Said]]]:
-    """The values that later calls take from a call's result, each with the words said by then."""
+def only_told_by(e: Evidence, call: GroundTruthCall, rest: Run) -> Iterator[Any]:
+    """The records that later calls take from a call's result, where it alone tells that they are the ones that the words speak of."""
+    order = [c.id for c in e.record.calls]
+    for later, key, said in _taken(e, call):
+        before = order[: order.index(later)]
+        own = [item for c in before for item in _items(e.whole.results[c]) if next(iter(item.values()), None) == key]
+        texts = {v for item in own for v in item.values() if not isinstance(v, list | dict) and v != key and _said(v, said)}
+        left = [rest.results[c] for c in before if c in rest.results]
+        if _beside(key, texts, e.whole.results[call.id]) and not any(_beside(key, texts, result) for result in left):
+            yield key
+
+
+def _beside(key: Any, texts: set[Any], result: Any) -> bool:
+    """Whether a result shows a key in one item with one of the texts."""
+    for item in _items(result):
+        values = [v for v in item.values() if not isinstance(v, list | dict)]
+        if key in values and texts.intersection(values):
+            return True
+    return False
+
+
+def _taken(e: Evidence, call: GroundTruthCall) -> Iterator[tuple[str, Any, list[Said]]]:
+    """(call, value, words so far) of the values that later calls take from a call's result."""
     for turn, said in zip(e.record.turns, e.said, strict=True):
         for later in turn.calls:
             for name, origin in later.origin.items():
                 if any(part.startswith(f"{call.id}: ") for part in origin.split("; ")):
                     value = later.arguments[name]
-                    yield from ((v, said) for v in (value if isinstance(value, list) else [value]))
+                    yield from ((later.id, v, said) for v in (value if isinstance(value, list) else [value]))
 
 
 def _told_apart(result: Any, value: Any, said: list[Said]) -> bool:

@@ -44,6 +44,7 @@ UNSEEN = ("crm", "food_delivery", "trading", "vehicle")
 Made = tuple[int, Conversation | None, list[str]]  # an item's number, the item, and why tries at it failed
 
 ATTEMPTS = 12  # ways of making one item before it is given up
+PATIENCE = 2  # of those, ways in which a refusal that is due is waited for
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -112,7 +113,7 @@ def item(plan: Plan, i: int, teacher: LLMTeacher | None = None, outside: str = "
             elif plan.broad and plan.kind(i) == "multi_turn" and fate.random() >= plan.broad.plain:
                 record = compose(name, server, seed, fate, rng, plan.broad, patient=attempt < ATTEMPTS // 2)
             else:
-                record = Machine(server, seed, about, fate, rng, speaker, plan.shape).run(name)
+                record = Machine(server, seed, about, fate, rng, speaker, plan.shape, attempt < PATIENCE).run(name)
             record = certify(record)
             single_out(record, home(record))
             tell_truth(record, home(record))

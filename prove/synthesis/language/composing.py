@@ -82,7 +82,7 @@ class Composer:
         count = rng.choices((0, 1, 2, 3), _CONTEXT[persona.register % REGISTERS])[0]
         before, after = list[str](), list[str]()
         for _ in range(count):
-            pools = [(whys, 8), (elsewhere, 2), (persona.moments, 0.7 if later else 1.5)]
+            pools = [(whys, 5), (elsewhere, 3.5), (persona.moments, 0.8 if later else 2)]
             pool = rng.choices([p for p, _ in pools], [w * bool(p) for p, w in pools])[0] if any(p for p, _ in pools) else ()
             if said := self._fresh(pool, rng):
                 follows = pool is whys and (_POINTS_BACK.search(said) or rng.random() < 0.3)
@@ -94,9 +94,10 @@ class Composer:
         return " ".join([*_led(before, request, rng), *after])
 
     def then(self, request: str, rng: Random) -> str:
-        """A further request, after another."""
+        """A further request, after another: after a colon it goes on in small letters, where that is no value's capital."""
         form = self._fresh(_TALK["then"]["short" if rng.random() < _SHORT else "forms"], rng) or "{it}"
-        return form.replace("{it}", request)
+        goes_on = form.endswith(": {it}") and re.split(r"\W", request, maxsplit=1)[0].lower() in _OPEN
+        return form.replace("{it}", _small(request) if goes_on else request)
 
     def answer(self, it: str, elsewhere: Sequence[str], persona: Persona, rng: Random) -> str:
         """An answer to a question back, and mostly something else with it."""

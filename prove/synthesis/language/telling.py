@@ -51,7 +51,7 @@ SPECS: dict[str, Callable[[Any], str]] = {
     "side": lambda v: f"{amount(v)} in" if v >= 0 else f"{amount(-v)} out",
     "left": lambda v: f"{amount(v)} left" if v >= 0 else f"{amount(-v)} overspent",
     "owed": lambda v: f"{amount(v)} in credit" if v > 0 else f"{amount(-v)} owed" if v else "nothing owed",
-    "rate": lambda v: f"{v:+g}%",
+    "shares": lambda v: f"{v} shares" if v >= 0 else f"{v} shares (sold short)",
 }
 
 
@@ -61,8 +61,9 @@ def tell(hint: Any, value: Any, today: date, words: dict[str, str] | None = None
         return say(hint, value, today, None, words, zone=zone) if value != "" else "nothing"
     if spec in SPECS:
         return SPECS[spec](value)
-    if isinstance(value, str) and len(value) > LONGEST and not words:
-        return _beginning(value)
+    if isinstance(value, str) and not words and (spec == "quoted" or len(value) > LONGEST):
+        text = value if len(value) <= LONGEST else _beginning(value)
+        return f'"{text}"' if spec == "quoted" else text
     if spec == "day":
         return say(date, value if isinstance(value, date) else str(value)[:10], today, None)
     if isinstance(value, float):

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from prove.records import Answer, paths
+from prove.records import Answer
 from prove.servers.schema import bare, fields_of, without_none
 from prove.synthesis.language.phrases import value_at
 from prove.synthesis.planning.planner import Draft, Unplannable, name_record
@@ -18,27 +18,39 @@ _OTHERS = 6  # other values that are tried in a field
 _SMALL = 12  # numbers up to here stand in many texts by chance
 
 
-def telling(trial: Draft, wish: Wish, message: str, result: Any) -> list[tuple[str, Any]]:
+def telling(trial: Draft, wish: Wish, message: str, result: Any, decided: dict[Any, bool]) -> list[tuple[str, Any]]:
     """What a result tells of why a wish is refused, as (path, value); nothing that the user said.
 
     A value of a record counts where with another value in its place the wish would be granted; one that the tool has worked out
-    (how much is left) where the refusal says it.
+    (how much is left) where the refusal says it. What has been tried of the same wish is `decided`.
     """
     tool = type(trial.live).tools[wish.ask.tool]
     keys = set(tool.ids_of(wish.arguments).values())
     named = {key for _, key in named_in(message, trial)} - keys
     said = " ".join([*wish.spoken.values(), *(str(v) for v in wish.arguments.values())]).casefold()
+    only = {rows.keys()[0] for rows in trial.live.state.values() if len(rows) == 1}  # the car, the household: there is no other
     found = []
-    for path, value in paths(result):
-        if value in (None, "") or stands_in(str(value).casefold(), said):
+    for start, about in _objects(result):
+        whose = set(map(str, about.values()))
+        if not ((keys | named) & whose or (not keys and (not start or only & whose))):
             continue
-        about = holder(result, path)
-        mine = (keys | named) & set(map(str, about.values())) or (not keys and "." not in path)
-        field = path.rsplit(".", 1)[-1]
-        place = _place(trial, about, field) if mine else None
-        if mine and (_decides(trial, wish, place, value) if place else _says(message, field, value) and str(value) not in said):
-            found.append((path, value))
+        for field, value in about.items():
+            if value in (None, "") or isinstance(value, list | dict) or stands_in(str(value).casefold(), said):
+                continue
+            place = _place(trial, about, field)
+            if place and (place, value) not in decided:
+                decided[place, value] = _decides(trial, wish, place, value)
+            if decided[place, value] if place else _says(message, field, value) and str(value) not in said:
+                found.append((f"{start}.{field}" if start else field, value))
     return found
+
+
+def _objects(value: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """(dotted path, object) of every object in a result."""
+    if isinstance(value, dict):
+        yield path, value
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from _objects(inner, f"{path}.{key}" if path else str(key))
 
 
 def holder(result: Any, path: str) -> dict[str, Any]:
@@ -107,12 +119,13 @@ def _others(trial: Draft, table: str, key: str, field: str) -> Iterator[Any]:
     rows = trial.live.state[table]
     core, mine = bare(without_none(fields_of(rows.spec.record)[field])), getattr(rows.get(key), field)
     choices = [True, False] if core is bool else get_args(core) if get_origin(core) is Literal else (getattr(r, field) for r in rows)
-    others = [c for c in dict.fromkeys(map(_hashable, choices)) if c not in (mine, None)]
-    yield from others[:_OTHERS]
-
-
-def _hashable(value: Any) -> Any:
-    return None if isinstance(value, list | dict) else value
+    seen = {mine, None} if not isinstance(mine, list | dict) else {None}
+    for choice in choices:
+        if not isinstance(choice, list | dict) and choice not in seen:
+            seen.add(choice)
+            yield choice
+        if len(seen) > _OTHERS + 1:
+            return
 
 
 def _granted(trial: Draft, wish: Wish, table: str, key: str, change: dict[str, Any]) -> bool:

@@ -20,7 +20,7 @@ from prove.servers.tools import Parameter, Tool
 from prove.synthesis.language.saying import is_money
 from prove.synthesis.planning.memory import Goal
 from prove.synthesis.planning.planner import Draft
-from prove.synthesis.planning.values import table_of
+from prove.synthesis.planning.values import table_of, texts_of
 from prove.synthesis.planning.wishes import Wish
 
 _CODES: tuple[Code, ...] = ("invalid_argument", "not_found", "failed_precondition", "conflict", "resource_exhausted")
@@ -106,11 +106,8 @@ class _Query:
 
     def _name(self, parameter: Parameter, wish: Wish) -> str:
         """The longest text of a record that the user says where the record is named; "" for none."""
-        table = table_of(type(self.live), parameter.id_type)
-        record = self.live.state[table].find(wish.arguments[parameter.name]) if table else None
-        said = wish.spoken.get(parameter.name, "").casefold()
-        texts = [v for f in record.__struct_fields__[1:] if isinstance(v := getattr(record, f), str)] if record else []
-        return max((t for t in texts if len(t) > 2 and t.casefold() in said), key=len, default="")
+        said = texts_of(self.live, parameter.id_type, wish.arguments[parameter.name], wish.spoken.get(parameter.name, ""))
+        return max(said, key=len, default="")
 
     def _another(self, call: GroundTruthCall, tool: Tool, rng: Random) -> Iterator[Mistake]:
         """Another record of those that were read: an old order, a closed account."""

@@ -1,6 +1,7 @@
 """Wishes that the state refuses: why, as a read shows it, and what clears the way, if anything does. All found by trying."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Set
 from itertools import islice, product
 from typing import Any, Literal, get_args, get_origin
 
@@ -21,6 +22,7 @@ from prove.synthesis.planning.wander import refusing
 from prove.synthesis.planning.wishes import Wish
 
 _CLEARINGS = 8  # refused wishes for which a way out is looked for: one that is not found early is rarely found late
+_OF_ONE_TOOL = 5  # refused wishes of one tool: others may do where none of these did
 _AGREE = 0.7  # how often a user takes what the assistant offers
 _FILLINGS = 6  # ways of calling one tool that is to clear the way
 
@@ -33,10 +35,11 @@ class Refused(msgspec.Struct, frozen=True):
     code: Code
     message: str
     advice: str
+    decided: dict[Any, bool] = msgspec.field(default_factory=dict)  # of places in the world, whether the refusal hangs on them
 
     def told(self, result: Any) -> list[tuple[str, Any]]:
         """What a result tells of why."""
-        return telling(self.trial, self.wish, self.message, result)
+        return telling(self.trial, self.wish, self.message, result, self.decided)
 
     def attempt(self, before: str, recovery: Literal["alternative", "asked", "give_up"]) -> Attempt:
         return Attempt(before, self.wish.ask.tool, self.wish.arguments, self.code, self.message, recovery)
@@ -81,16 +84,25 @@ class Obstacles:
 
     # --- refusals
 
+    def among(self, server: str) -> frozenset[str]:
+        """What can be asked for, and a state can refuse."""
+        return refusing(server, *BLOCKED) & self.seeker.book.asks_at["complete"].keys()
+
     def _refused(self, draft: Draft, focus: str | None) -> Iterator[Refused]:
         """Wishes that are refused for the state of the world; none if that is not so of the tool in focus."""
-        among = refusing(draft.server, *BLOCKED) & self.seeker.book.asks_at["complete"].keys()
+        among = self.among(draft.server)
         if focus is not None and focus not in among:
             return
-        for _ in range(TRIES if among else 0):
-            if refused := self._try(draft, focus, among):
+        found = Counter[str]()
+        for _ in range(TRIES):
+            left = (among if focus is None else {focus}) - {tool for tool, times in found.items() if times == _OF_ONE_TOOL}
+            if not left:
+                return
+            if refused := self._try(draft, focus, left):
+                found[refused.wish.ask.tool] += 1
                 yield refused
 
-    def _try(self, draft: Draft, focus: str | None, among: frozenset[str]) -> Refused | None:
+    def _try(self, draft: Draft, focus: str | None, among: Set[str]) -> Refused | None:
         seeker = self.seeker
         try:
             wish = seeker.wish(draft, seeker.ask(draft, focus, among=among), "complete", later=False)

@@ -45,6 +45,14 @@ def table_of(server: type[Server], id_type: Any) -> str | None:
     return server.homes.get(id_type)
 
 
+def texts_of(live: Server, id_type: Any, key: Any, said: str) -> list[str]:
+    """The texts of a record that stand in the words for it, its key apart."""
+    table = table_of(type(live), id_type)
+    record = live.state[table].find(key) if table and isinstance(key, str) else None
+    texts = [v for f in record.__struct_fields__[1:] if isinstance(v := getattr(record, f), str)] if record else []
+    return [text for text in texts if len(text) > 2 and text.casefold() in said.casefold()]
+
+
 @cache
 def places_of(server: type[Server], hint_text: str) -> tuple[tuple[str, str], ...]:
     """(table, field) of every record field whose hint reads as `hint_text`."""

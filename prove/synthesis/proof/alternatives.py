@@ -14,8 +14,8 @@ from prove.records import Alternative, Fact, GroundTruthCall, OtherCall
 from prove.servers.session import Session
 from prove.servers.tools import Tool
 from prove.synthesis.proof.fillings import Value, field_names, fillings, shown_kinds, slots
-from prove.synthesis.proof.necessity import Truth, objects, says
-from prove.synthesis.proof.provenance import Said, sources
+from prove.synthesis.proof.necessity import Truth, objects
+from prove.synthesis.proof.provenance import Said, says, sources
 
 _FILLINGS = 6  # ways of calling one tool that are tried
 _PARTS = 4  # calls that do a part of a step, for each of which the other part is looked for

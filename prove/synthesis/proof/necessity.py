@@ -1,8 +1,6 @@
 """What each step is for, and that nothing is asked for which the goal can do without: no call, no set of calls, no argument."""
 
-from collections.abc import Iterator
-from datetime import date
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
 from typing import Any
 
@@ -10,12 +8,10 @@ import msgspec
 
 from prove.facts import NEW, all_told, is_new, located, told
 from prove.records import Conversation, Effect, Fact, GroundTruthCall
-from prove.servers import Cents
 from prove.servers.server import Server
 from prove.servers.session import Session
-from prove.synthesis.language.saying import readings
 from prove.synthesis.planning import working
-from prove.synthesis.proof.provenance import Said, cited, places, said_by, said_whole, sources
+from prove.synthesis.proof.provenance import Said, Seen, cited, places, said_by, says, sources
 from prove.synthesis.proof.replay import Rejected, Whole
 
 
@@ -38,24 +34,25 @@ class Truth:
         self.hinged = {source for turn in conversation.turns for w in turn.workings for source, _ in working.places(w)}
         self.asked = {answer.call for turn in conversation.turns for answer in turn.answers}
         self.words = {call.id: said for turn, said in zip(conversation.turns, said_by(conversation), strict=True) for call in turn.calls}
-        self.needs = {call.id: self._needs(call) for call in self.calls}
+        self.needs = self._needs()
         self.changed = {call.id: self._changes(i) for i, call in enumerate(self.calls)}
 
-    def _needs(self, call: GroundTruthCall) -> Needs:
-        """What only this call shows; of the values that later arguments take, those that no other result has shown by then."""
-        told, shown = self.whole.told, set[Any]()
-        facts = (self.whole.wanted & told[call.id]).difference(*(facts for other, facts in told.items() if other != call.id))
-        mine = {fact.value for fact in told[call.id]}
-        out = Needs(facts, {}, set())
-        for other in self.calls:
-            for p in self.whole.session.tools[other.name][1].parameters:
-                if call.id in cited(other.origin.get(p.name, "")):
-                    value = other.arguments[p.name]
-                    taken = [v for v in (value if isinstance(value, list) else [value]) if v in mine and v not in shown]
-                    out.values |= {v: self.words[other.id] for v in taken if v not in out.values}
-                    out.kinds |= {p.id_type} if taken and p.id_type else set()
-            if other is not call:
-                shown |= {fact.value for fact in told[other.id]}
+    def _needs(self) -> dict[str, Needs]:
+        """What each call alone shows; of the values that later arguments take, those that no other result gives as well by then."""
+        told, out, seen = self.whole.told, dict[str, Needs](), Seen()
+        for call in self.calls:
+            others = (facts for other, facts in told.items() if other != call.id)
+            out[call.id] = Needs((self.whole.wanted & told[call.id]).difference(*others), {}, set())
+        for call in self.calls:
+            words = self.words[call.id]
+            for p in self.whole.session.tools[call.name][1].parameters:
+                value, sources = call.arguments.get(p.name), cited(call.origin.get(p.name, ""))
+                for v in (value if isinstance(value, list) else [value]) if sources else ():
+                    source = seen.source(v, words)
+                    if source and source.call in sources and seen.only_in(source.call, v, words):
+                        out[source.call].values.setdefault(v, words)
+                        out[source.call].kinds |= {p.id_type} if p.id_type else set()
+            seen.add(call.id, self.whole.results[call.id])
         return out
 
     def _changes(self, i: int) -> list[tuple[str, str]]:
@@ -96,10 +93,11 @@ class Truth:
         """Raise `Rejected` where several calls can be left out at once, though none of them alone: what makes and what undoes.
 
         With some reads more, a goal is no further away. So it is writes that are left out, with what then fails; and only those that
-        change nothing that no other write changes.
+        change nothing that no other write changes. What is made anew can stand for anything else of its kind that was made.
         """
-        touched = [place for places in self.changed.values() for place in set(places)]
-        shared = [i for i, c in enumerate(self.calls) if (own := self.changed[c.id]) and all(touched.count(place) > 1 for place in own)]
+        changed = {call: self._stated(places) for call, places in self.changed.items()}
+        touched = [place for places in changed.values() for place in set(places)]
+        shared = [i for i, c in enumerate(self.calls) if (own := changed[c.id]) and all(touched.count(place) > 1 for place in own)]
         for count in range(2, len(shared) + 1):
             for left_out in combinations(shared, count):
                 gone = {self.calls[i].id for i in left_out}
@@ -156,8 +154,13 @@ class Truth:
         call, session = self.calls[i], self.whole.session
         at = dict(located(session, call.name, call.arguments, self.whole.results[call.id]))
         taken = {at[path] for later in self.calls[i + 1 :] for source, path in places(later) if source == call.id}
-        changes = (f"{table} {NEW if is_new(*_home(session, table), key) else key}" for table, key in self.changed[call.id])
-        return Effect(sorted(changes), sorted(taken | (self.whole.wanted & set(at.values())), key=msgspec.json.encode))
+        facts = taken | (self.whole.wanted & set(at.values()))
+        return Effect(sorted(self._stated(self.changed[call.id])), sorted(facts, key=msgspec.json.encode))
+
+    def _stated(self, places: Sequence[tuple[str, str]]) -> list[str]:
+        """The records that a call changes, as they are called in any session."""
+        session = self.whole.session
+        return [f"{table} {NEW if is_new(*_home(session, table), key) else key}" for table, key in places]
 
 
 def _home(session: Session, table: str) -> tuple[Server, str]:
@@ -171,26 +174,3 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
         yield value
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from objects(inner)
-
-
-def says(value: Any, said: list[Said]) -> bool:
-    """Whether words say what stands in a field: a text as it is or a choice without its underscores, a day, a number, an amount."""
-    return any(_says(value, words, today) for words, today in said)
-
-
-def _says(value: Any, words: str, today: date) -> bool:
-    if isinstance(value, str) and value:
-        if value[:4].isdigit() and value[4:5] == "-":
-            return value[:10] in _days(words, today)
-        return said_whole(value, words) or ("_" in value and said_whole(value.replace("_", " "), words))
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) in _numbers(words, today)
-
-
-@lru_cache(maxsize=1 << 10)
-def _days(words: str, today: date) -> set[str]:
-    return {day for day, _ in readings(words, date, today)}
-
-
-@lru_cache(maxsize=1 << 10)
-def _numbers(words: str, today: date) -> set[float]:
-    return {value for kind in (float, Cents) for value, _ in readings(words, kind, today)}

@@ -21,15 +21,16 @@ from prove.synthesis.certify import Rejected, heard
 from prove.synthesis.language.phrases import phrasebook, value_at
 from prove.synthesis.planning.planner import Draft, Named, Unplannable, resolve
 from prove.synthesis.planning.values import table_of
-from prove.synthesis.planning.wishes import Persona, Wish
+from prove.synthesis.planning.wishes import PERSONAS, Persona, Wish
 from prove.synthesis.teachers.llm import LLM
 from prove.synthesis.teachers.scripted import Scripted
 
 TRIES = 4  # proposals for one query before the conversation is given up
 _SEEN = 1500  # characters of each discovery tool's result in the sampling context
 _KINDS = 6  # discovery tools whose results are shown
+_TURN = 400  # letters of a proposal and what is said to it, about: for an estimate
 
-_SYSTEM = """You are a person who writes to an assistant that acts for you in {server} software. Think of one thing that you want now.
+SYSTEM = """You are a person who writes to an assistant that acts for you in {server} software. Think of one thing that you want now.
 - You know nothing of software: you name people and things as they are called in the data, never by an identifier.
 - What you want must be possible with one of the tools, and all that the tool needs must be in your words or found through them.
 - Say dates as "March 4", times as "March 4 at 3:30 pm", amounts as "$45.50". Put texts that must be kept to the letter in quotes.
@@ -60,6 +61,13 @@ def propose(llm: LLM, server: str, seed: int, persona: Persona, rng: Random, que
     )  # fmt: skip
 
 
+def letters_of(server: str, seed: int, queries: int) -> tuple[int, int]:
+    """(letters in, letters out) of a proposed conversation, about, if every proposal holds at once."""
+    rng, draft = Random(0), Draft(server, phrasebook(server), Session.open(server, seed))
+    asked = sum(len(message["content"]) for message in _prompt(draft, [], PERSONAS[0], rng))
+    return queries * asked + _TURN * queries * (queries - 1) // 2, queries * _TURN
+
+
 def _query(llm: LLM, draft: Draft, turns: list[Turn], persona: Persona, rng: Random) -> tuple[Draft, Turn]:
     """One query that the world can grant: asked for again, with the reason, where it cannot."""
     messages = _prompt(draft, turns, persona, rng)
@@ -85,7 +93,7 @@ def _prompt(draft: Draft, turns: list[Turn], persona: Persona, rng: Random) -> l
         f"So far:\n{said}\nWant something that has not been done yet." if said else "",
     ]
     return [
-        {"role": "system", "content": _SYSTEM.format(server=draft.server.replace("_", " "))},
+        {"role": "system", "content": SYSTEM.format(server=draft.server.replace("_", " "))},
         {"role": "user", "content": "\n\n".join(p for p in parts if p)},
     ]
 

@@ -23,11 +23,13 @@ from prove.synthesis.language.saying import NUMBERS
 from prove.synthesis.language.wording import telling_names
 from prove.synthesis.planning.wishes import Persona, Wish
 from prove.synthesis.replies import tell_truth
+from prove.synthesis.teachers import llm_goals
 from prove.synthesis.teachers.llm import LLM
 from prove.synthesis.teachers.scripted import Scripted
 
 ASKS = 3  # times that one turn is asked for before its conversation is given up
 HOPELESS = 20  # conversations in a row that were given up: then the model will not do
+QUERIES = 2  # that a proposed conversation has
 SHOWN = 700  # characters of each result that the model sees
 LETTERS_A_TOKEN = 4.0  # of English, about: for an estimate before anything is paid for
 
@@ -104,20 +106,25 @@ class LLMTeacher:
     @property
     def settings(self) -> dict[str, Any]:
         """What the words depend on, beside the plan."""
-        more = {"goals": self.goals} if self.goals else {}
+        more = {"goals": self.goals, "goals_prompt": llm_goals.SYSTEM} if self.goals else {}
         return {"model": self.llm.model, "sampling": self.llm.sampling, "asks": ASKS, "prompt": _SYSTEM} | more
 
     def estimate(self, records: Sequence[Conversation], n: int) -> Estimate:
-        """What wording `n` conversations like these will take, if every answer holds at once. Raises LookupError for no record."""
+        """What `n` conversations like these will take, of which it proposes its share and words the others, if every answer holds at
+        once. Raises LookupError for no record."""
         if not records:
             raise LookupError("there is no conversation to judge the cost by")
-        letters_in = letters_out = turns = 0
+        letters_in = letters_out = turns = 0.0
         for record in records:
             results = replay_results(record)
             for i, turn in enumerate(record.turns):
-                letters_in += sum(len(m["content"]) for m in _prompt(record, record.turns[:i], turn, [], results))
-                letters_out += len(turn.user) + len(turn.reply) + 30
-                turns += 1
+                letters_in += (1 - self.goals) * sum(len(m["content"]) for m in _prompt(record, record.turns[:i], turn, [], results))
+                letters_out += (1 - self.goals) * (len(turn.user) + len(turn.reply) + 30)
+                turns += 1 - self.goals
+            if self.goals:
+                proposed = llm_goals.letters_of(record.server, record.seed, QUERIES)
+                letters_in, letters_out = letters_in + self.goals * proposed[0], letters_out + self.goals * proposed[1]
+                turns += self.goals * QUERIES
         scale = n / len(records)
         tokens_in, tokens_out = (round(scale * letters / LETTERS_A_TOKEN) for letters in (letters_in, letters_out))
         prices = self.llm.usage.prices
