@@ -97,10 +97,12 @@ def test_a_look_more_and_a_recovery_cost_little(table):
         assert table.loc[policy, "effect_mean"] > 0.9
 
 
-def test_what_touches_other_records_gets_less_than_what_stops_before(rows):
+def test_what_touches_other_records_never_pays(rows):
+    """Nor where its result shows a fact that is wanted, which counts as one step done."""
     stray = rows[(rows.policy == "only a write that nobody asked for") & (rows.calls > 0) & (rows.least > 0)]
     assert len(stray) >= 5
-    assert (stray.effect < 0).all()
+    assert (stray.effect <= 0).all()
+    assert (stray.effect < 0).sum() >= len(stray) - 1
 
 
 def test_silence_lies_and_wrong_times_are_seen_once_the_goal_is_reached(rows):
