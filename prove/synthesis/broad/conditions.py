@@ -13,6 +13,7 @@ from prove.synthesis.broad.several import perform
 from prove.synthesis.broad.speech import done, form, sentence
 from prove.synthesis.language.phrases import Template, polished
 from prove.synthesis.language.saying import is_money, say
+from prove.synthesis.planning.working import HOLDS
 
 _LEFT = ("so I've left everything as it is.", "so there was nothing to do.", "so I haven't changed anything.", "so I didn't go ahead.")
 _TRIES = 12
@@ -20,15 +21,7 @@ _TRIES = 12
 
 def condition(scene: Scene, rng: Random) -> list[Turn]:
     """A query with a condition on a fact; what it asks for is on another server where there is one."""
-    for _ in range(_TRIES):
-        trial = scene.fork()
-        try:
-            turns = _one(trial, rng)
-        except Off:
-            continue
-        scene.__dict__ |= trial.__dict__
-        return turns
-    raise Off("no condition can be put here")
+    return scene.first((lambda trial: _one(trial, rng) for _ in range(_TRIES)), "no condition can be put here")
 
 
 def _one(scene: Scene, rng: Random) -> list[Turn]:
@@ -47,7 +40,7 @@ def _one(scene: Scene, rng: Random) -> list[Turn]:
     if chosen:
         made, more = perform(scene, chosen, more)
         calls = [made]
-    workings = [*workings, *more, Working(how, [place], _truth(how, known.value, bound), [bound], calls=calls)]
+    workings = [*workings, *more, Working(how, [place], HOLDS[how](known.value, bound), [bound], calls=calls)]
     kind, parts = ("otherwise", {"other": other.text}) if other else ("condition", {})
     text = form(kind, rng, cond=cond, deed=deed.text, **parts)
     follows = done([chosen.told(_past(chosen))], rng) if chosen else rng.choice(_LEFT)
@@ -88,11 +81,7 @@ def _held(scene: Scene, known: Known, rng: Random) -> tuple[str, str, Any, bool]
     said = known.filled.said
     plain = Template(tuple((text.replace("{n}", words), may) for text, may in template.parts))
     cond = plain.fill(lambda slot, _: said[slot].words, lambda slot: slot in said)
-    return how, cond, bound, _truth(how, known.value, bound)
-
-
-def _truth(how: str, value: float, bound: float) -> bool:
-    return value > bound if how == "over" else value < bound
+    return how, cond, bound, HOLDS[how](known.value, bound)
 
 
 def _near(hint: Any, value: float, rng: Random) -> tuple[Any, str]:

@@ -4,7 +4,7 @@ import re
 from random import Random
 
 from prove.records import Turn, leaves
-from prove.synthesis.broad.book import book
+from prove.synthesis.broad.book import Fact, book
 from prove.synthesis.broad.nouns import Known, answered, know
 from prove.synthesis.broad.scene import Off, Scene
 from prove.synthesis.broad.speech import form, sentence
@@ -21,18 +21,15 @@ _TRIES = 16
 def again(scene: Scene, rng: Random) -> list[Turn]:
     """A fact is asked for, time passes, and it is asked for again, since it is another by then."""
     facts = [fact for server in scene.servers for fact in book(server).facts]
-    for _ in range(_TRIES if facts else 0):
-        trial = scene.fork()
-        try:
-            known = know(trial, rng.choice(facts), rng, rank=0.0)
-            assert isinstance(known, Known)
-            minutes, span = _until(trial, known, rng)
-            turns = _twice(trial, known, minutes, span, rng)
-        except Off:
-            continue
-        scene.__dict__ |= trial.__dict__
-        return turns
-    raise Off("nothing changes by itself here")
+    tries = range(_TRIES if facts else 0)
+    return scene.first((lambda trial: _about(trial, rng.choice(facts), rng) for _ in tries), "nothing changes by itself here")
+
+
+def _about(scene: Scene, fact: Fact, rng: Random) -> list[Turn]:
+    known = know(scene, fact, rng, rank=0.0)
+    assert isinstance(known, Known)
+    minutes, span = _until(scene, known, rng)
+    return _twice(scene, known, minutes, span, rng)
 
 
 def _until(scene: Scene, known: Known, rng: Random) -> tuple[int, str]:

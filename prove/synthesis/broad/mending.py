@@ -1,5 +1,6 @@
 """People change their minds: what was just made is put right, or a value is taken back in the middle of a sentence."""
 
+from functools import partial
 from random import Random
 
 import msgspec
@@ -24,15 +25,10 @@ def correction(scene: Scene, rng: Random) -> list[Turn]:
 
 def _mended(scene: Scene, rng: Random) -> list[Turn]:
     ways = [deed for server in scene.servers for deed in book(server).deeds if deed.mend]
-    for deed in rng.sample(ways, len(ways)):
-        trial = scene.fork()
-        try:
-            turns = _twice(trial, deed, rng)
-        except Off:
-            continue
-        scene.__dict__ |= trial.__dict__
-        return turns
-    return _in_time(scene, rng)
+    try:
+        return scene.first((partial(_twice, deed=deed, rng=rng) for deed in rng.sample(ways, len(ways))), "nothing made can be put right")
+    except Off:
+        return _in_time(scene, rng)
 
 
 def _twice(scene: Scene, deed: Deed, rng: Random) -> list[Turn]:
@@ -86,26 +82,24 @@ def _other(scene: Scene, deed: Deed, parameter: Parameter, than: Said | None, un
 
 def _in_time(scene: Scene, rng: Random) -> list[Turn]:
     """The user takes a value back while saying it."""
-    for _ in range(_TRIES):
-        trial, deed = scene.fork(), any_of([d for s in scene.servers for d in book(s).deeds], rng, scene.recent)
-        try:
-            filled = fill(trial, deed, rng, rank=0.0)
-            plain = [p for p in tool_of(deed).parameters if p.name in filled.said and _free(filled, p)]
-            if not plain:
-                continue
-            parameter = rng.choice(plain)
-            right = filled.said[parameter.name]
-            wrong = _other(trial, deed, parameter, right, filled.template.spec(parameter.name), rng)
-            words = form("repair", rng, wrong=wrong.words, right=right.words)
-            said = {**filled.said, parameter.name: msgspec.structs.replace(right, words=words)}
-            before = len(trial.calls)
-            _, workings = perform(trial, filled, filled.find(trial, rng))
-        except Off:
-            continue
-        scene.__dict__ |= trial.__dict__
-        user = scene.voice.wants([msgspec.structs.replace(filled, said=said).text], [deed], rng)
-        return [Turn(user, "complete", scene.calls[before:], done([filled.told(deed.did)], rng), workings=workings)]
-    raise Off("nobody changes their mind here")
+    return scene.first((lambda trial: _repaired(trial, rng) for _ in range(_TRIES)), "nobody changes their mind here")
+
+
+def _repaired(scene: Scene, rng: Random) -> list[Turn]:
+    deed = any_of([d for s in scene.servers for d in book(s).deeds], rng, scene.recent)
+    filled = fill(scene, deed, rng, rank=0.0)
+    plain = [p for p in tool_of(deed).parameters if p.name in filled.said and _free(filled, p)]
+    if not plain:
+        raise Off("nothing can be said twice")
+    parameter = rng.choice(plain)
+    right = filled.said[parameter.name]
+    wrong = _other(scene, deed, parameter, right, filled.template.spec(parameter.name), rng)
+    words = form("repair", rng, wrong=wrong.words, right=right.words)
+    said = {**filled.said, parameter.name: msgspec.structs.replace(right, words=words)}
+    before = len(scene.calls)
+    _, workings = perform(scene, filled, filled.find(scene, rng))
+    user = scene.voice.wants([msgspec.structs.replace(filled, said=said).text], [deed], rng)
+    return [Turn(user, "complete", scene.calls[before:], done([filled.told(deed.did)], rng), workings=workings)]
 
 
 def _free(filled: Filled, parameter: Parameter) -> bool:

@@ -50,15 +50,7 @@ def _all(scene: Scene) -> list[Fact | tuple]:  # type: ignore[type-arg]
 
 def deeds(scene: Scene, rng: Random) -> list[Turn]:
     """Two things to do, none of which needs the other; on two servers where there are two."""
-    for _ in range(_TRIES):
-        trial = scene.fork()
-        try:
-            turns = _two(trial, rng)
-        except Off:
-            continue
-        scene.__dict__ |= trial.__dict__
-        return turns
-    raise Off("there are no two things to do")
+    return scene.first((lambda trial: _two(trial, rng) for _ in range(_TRIES)), "there are no two things to do")
 
 
 def _two(scene: Scene, rng: Random) -> list[Turn]:

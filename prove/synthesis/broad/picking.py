@@ -1,5 +1,6 @@
 """Records that have to be found by comparing: "cancel my largest scheduled payment", "delete all my expenses over $80"."""
 
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -31,41 +32,37 @@ def best(scene: Scene, rng: Random) -> list[Turn]:
 
 def _done_to_best(scene: Scene, rng: Random) -> list[Turn]:
     ways = [(deed, name, it) for deed, name in _by_id(scene) for it in _lists(deed, name) if it.best]
-    for deed, name, it in rng.sample(ways, min(len(ways), 8)):
-        trial = scene.fork()
-        try:
-            reference = by_rank(trial, deed.server, parameter(deed, name).id_type, rng, it)
-            assert isinstance(reference.by, Ranked)
-            said = Said(reference.key, reference.text, reference.by.label, reference)
-            filled = fill(trial, deed, rng, {name: said}, rank=0.0)
-            before = len(trial.calls)
-            _, workings = perform(trial, filled, filled.find(trial, rng))
-        except Off:
-            continue
-        scene.__dict__ |= trial.__dict__
-        which = f"{sentence(yours(reference.text))[:-1]} is {reference.by.label}."
-        reply = polished(f"{which} {done([filled.told(deed.did)], rng)}")
-        return [Turn(scene.voice.wants([filled.text], [deed], rng), "complete", scene.calls[before:], reply, workings=workings)]
-    raise Off("nothing can be done to the largest of anything")
+    tries = (partial(_to_best, deed=deed, name=name, it=it, rng=rng) for deed, name, it in rng.sample(ways, min(len(ways), 8)))
+    return scene.first(tries, "nothing can be done to the largest of anything")
+
+
+def _to_best(scene: Scene, deed: Deed, name: str, it: Listing, rng: Random) -> list[Turn]:
+    reference = by_rank(scene, deed.server, parameter(deed, name).id_type, rng, it)
+    assert isinstance(reference.by, Ranked)
+    said = Said(reference.key, reference.text, reference.by.label, reference)
+    filled = fill(scene, deed, rng, {name: said}, rank=0.0)
+    before = len(scene.calls)
+    _, workings = perform(scene, filled, filled.find(scene, rng))
+    which = f"{sentence(yours(reference.text))[:-1]} is {reference.by.label}."
+    reply = polished(f"{which} {done([filled.told(deed.did)], rng)}")
+    return [Turn(scene.voice.wants([filled.text], [deed], rng), "complete", scene.calls[before:], reply, workings=workings)]
 
 
 def _told_of_best(scene: Scene, rng: Random) -> list[Turn]:
     shown = [(it, field) for server in scene.servers for it in book(server).listings if it.best for field in it.tells]
-    for it, field in rng.sample(shown, min(len(shown), 6)):
-        trial = scene.fork()
-        try:
-            row = know(trial, (it, field), rng, rank=1.0)
-            before = len(trial.calls)
-            place, workings = row.read(trial, row.find(trial, rng))
-        except Off:
-            continue
-        if not workings:
-            continue
-        scene.__dict__ |= trial.__dict__
-        answers = [answered(place, row.value)]
-        reply = polished(sentence(row.told(scene)))
-        return [Turn(scene.voice.asks([row.text], [it], rng), "complete", scene.calls[before:], reply, answers, workings=workings)]
-    raise Off("nothing is told of the largest of anything")
+    tries = (partial(_of_best, it=it, field=field, rng=rng) for it, field in rng.sample(shown, min(len(shown), 6)))
+    return scene.first(tries, "nothing is told of the largest of anything")
+
+
+def _of_best(scene: Scene, it: Listing, field: str, rng: Random) -> list[Turn]:
+    row = know(scene, (it, field), rng, rank=1.0)
+    before = len(scene.calls)
+    place, workings = row.read(scene, row.find(scene, rng))
+    if not workings:
+        raise Off("it is spoken of by its name")
+    reply = polished(sentence(row.told(scene)))
+    user = scene.voice.asks([row.text], [it], rng)
+    return [Turn(user, "complete", scene.calls[before:], reply, [answered(place, row.value)], workings=workings)]
 
 
 def _by_id(scene: Scene) -> list[tuple[Deed, str]]:
@@ -87,16 +84,9 @@ def _lists(deed: Deed, name: str) -> list[Listing]:
 def each(scene: Scene, rng: Random) -> list[Turn]:
     """Something done to all records of a list for which something holds."""
     ways = [(deed, name, it) for deed, name in _by_id(scene) if deed.each for it in _lists(deed, name)]
-    for deed, name, it in rng.sample(ways, min(len(ways), 8)):
-        for _ in range(3):
-            trial = scene.fork()
-            try:
-                turns = _to_each(trial, deed, name, it, rng)
-            except Off:
-                continue
-            scene.__dict__ |= trial.__dict__
-            return turns
-    raise Off("there is nothing of which there are a few")
+    chosen = (way for way in rng.sample(ways, min(len(ways), 8)) for _ in range(3))
+    tries = (partial(_to_each, deed=deed, name=name, it=it, rng=rng) for deed, name, it in chosen)
+    return scene.first(tries, "there is nothing of which there are a few")
 
 
 def _to_each(scene: Scene, deed: Deed, name: str, it: Listing, rng: Random) -> list[Turn]:

@@ -9,7 +9,7 @@ the `tools` that it is about:
 """
 
 import tomllib
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -117,16 +117,9 @@ def under_rules(scene: Scene, rng: Random) -> list[Turn]:
     """A query to which one of the rules applies: two or three turns, or one in which it is handed over."""
     page = policy(scene.servers[0])
     assert page is not None
-    for _ in range(_TRIES):
-        rule, trial = rng.choice(page.rule), scene.fork()
-        play = {"confirm": _confirmed, "limit": _limited, "fact": _looked_up}[rule.kind]
-        try:
-            turns = play(trial, rule, page, rng)
-        except Off:
-            continue
-        scene.__dict__ |= trial.__dict__
-        return turns
-    raise Off("no rule applies here")
+    plays = {"confirm": _confirmed, "limit": _limited, "fact": _looked_up}
+    rules = (rng.choice(page.rule) for _ in range(_TRIES))
+    return scene.first((partial(plays[rule.kind], rule=rule, page=page, rng=rng) for rule in rules), "no rule applies here")
 
 
 def _deed(scene: Scene, rule: Rule, rng: Random) -> Deed:

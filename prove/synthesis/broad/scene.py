@@ -4,8 +4,9 @@ Each server has a draft of its own, as in `planning`: servers have nothing in co
 the one list, under the name that it has in the session of them all.
 """
 
+from collections.abc import Callable, Iterable
 from random import Random
-from typing import Any, NewType
+from typing import Any, NewType, TypeVar
 
 import msgspec
 
@@ -16,6 +17,8 @@ from prove.servers.session import Session
 from prove.synthesis.broad.speech import Voice
 from prove.synthesis.language.phrases import phrasebook
 from prove.synthesis.planning.planner import Draft, Named, Unplannable, name_record, resolve
+
+T = TypeVar("T")
 
 
 class Off(Exception):
@@ -43,6 +46,18 @@ class Scene:
         copy.recent, copy.voice = {**self.recent}, self.voice.fork()
         copy.calls, copy.results, copy.made, copy.settled = [*self.calls], {**self.results}, [*self.made], {**self.settled}
         return copy
+
+    def first(self, ways: Iterable[Callable[["Scene"], T]], otherwise: str) -> T:
+        """What comes of the first way that works, each tried on a copy. Raises `Off` where none does, and leaves the scene as it was."""
+        for way in ways:
+            trial = self.fork()
+            try:
+                found = way(trial)
+            except Off:
+                continue
+            self.__dict__ |= trial.__dict__
+            return found
+        raise Off(otherwise)
 
     def live(self, server: str) -> Server:
         """A server as it is now."""

@@ -81,15 +81,7 @@ def within(scene: Scene, rng: Random) -> list[Turn]:
 
 
 def _with_a_fact(scene: Scene, rng: Random, elsewhere: bool) -> list[Turn]:
-    for _ in range(_TRIES):
-        trial = scene.fork()
-        try:
-            turns = _one(trial, rng, elsewhere)
-        except Off:
-            continue
-        scene.__dict__ |= trial.__dict__
-        return turns
-    raise Off("no fact is of use there")
+    return scene.first((lambda trial: _one(trial, rng, elsewhere) for _ in range(_TRIES)), "no fact is of use there")
 
 
 def _one(scene: Scene, rng: Random, elsewhere: bool) -> list[Turn]:

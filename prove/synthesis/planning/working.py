@@ -106,7 +106,7 @@ def _pick(working: Working, values: list[Any], result: Any) -> Any:
         return keys[values.index(best)]
     if working.how == "every":
         return keys
-    holds = _HOLDS[working.how]
+    holds = HOLDS[working.how]
     return [
         key
         for key, value in zip(keys, values, strict=True)
@@ -125,7 +125,7 @@ def _like(value: Any, bound: Any) -> Any:
     return value[:10] if isinstance(value, str) and isinstance(bound, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", bound) else value
 
 
-_HOLDS: dict[str, Callable[[Any, Any], bool]] = {
+HOLDS: dict[str, Callable[[Any, Any], bool]] = {
     "over": lambda value, bound: value > bound,
     "under": lambda value, bound: value < bound,
     "equal": lambda value, bound: value == bound,
@@ -153,7 +153,7 @@ _VALUES: dict[str, Callable[[list[Any], list[Any]], Any]] = {
     "share": lambda found, given: _share(found[0], given[0]),
     "count": lambda found, _: len(found[0]),
     "day": lambda found, given: (date.fromisoformat(found[0][:10]) + timedelta(days=given[0])).isoformat(),
-    **{how: lambda found, given, holds=holds: holds(_like(found[0], given[0]), given[0]) for how, holds in _HOLDS.items()},  # type: ignore[misc]
+    **{how: lambda found, given, holds=holds: holds(_like(found[0], given[0]), given[0]) for how, holds in HOLDS.items()},  # type: ignore[misc]
 }
 
 
