@@ -91,7 +91,7 @@ def part(kind: str, folder: Path, out: Path, toy: bool) -> dict[str, Any]:
         "gap in step 1": told[0].get("gap"),
         "weights changed": round(sum(m for m, _ in moved) / sum(n for _, n in moved), 3),
         "tokens read of a row's": round(last["tokens_read"] / last["tokens_of_rows"], 2) if "tokens_read" in last else None,
-        "loss": told[0]["loss"],
+        "loss": last["loss"],
         "share of environments and reward": round(last["aside_share"], 4),
     }
 
