@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from prove.servers import Server, ToolError
     from prove.servers.catalog import catalogue
     from prove.servers.session import Result, Session
-    from prove.synthesis.data.dataset import Plan, synthesize
+    from prove.synthesis.data.dataset import synthesize
+    from prove.synthesis.data.plan import Plan
 
 __version__ = "0.1.0"
 
@@ -26,7 +27,8 @@ _HOMES = {
     "prove.servers.catalog": ("catalogue",),
     "prove.servers": ("Server", "ToolError"),
     "prove.records": ("Conversation", "BadRecord", "read_conversations", "write_conversations"),
-    "prove.synthesis.data.dataset": ("Plan", "synthesize"),
+    "prove.synthesis.data.dataset": ("synthesize",),
+    "prove.synthesis.data.plan": ("Plan",),
     "prove.episode": ("Episode", "Limits", "Policy", "Reply", "ToolCall", "play"),
     "prove.policies": ("Oracle", "Script", "SILENT", "Endpoint"),
     "prove.rewards.trajectory": ("Trajectory", "Findings", "Call", "Step"),

@@ -10,7 +10,7 @@ import msgspec
 from prove.rewards import find as find_reward
 from prove.servers.catalog import catalogue
 from prove.servers.errors import did_you_mean
-from prove.synthesis.data.dataset import PAPER_MIX, UNSEEN, Plan
+from prove.synthesis.data.plan import PAPER_MIX, UNSEEN, Plan
 from prove.synthesis.machine import Shape
 from prove.training.grpo import GRPO
 from prove.training.models import MODELS

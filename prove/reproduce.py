@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from prove.files import writing
-from prove.run import RunError, repository, results
+from prove.run import RunError, repository, results, writing
 
 # what share of the whole each notebook takes, measured with the profile `small`; only the time that is left is guessed from it
 SHARES = {

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from prove.files import whole, whole_lines
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "msgspec", "faker", "networkx", "mcp")
 
@@ -83,6 +86,11 @@ class Run:
         with (self.path / f"{name}.jsonl").open("ab") as file:
             file.write(msgspec.json.encode(row) + b"\n")
 
+    def mend(self) -> None:
+        """Cut off what a kill has left half-written: the next line would become part of it. For whoever alone writes here now."""
+        for path in self.path.glob("*.jsonl"):
+            whole_lines(path)
+
     def rows(self, name: str) -> list[dict[str, Any]]:
         """The complete lines of `<name>.jsonl`, none if it does not exist; a line torn by a kill is left out."""
         path = self.path / f"{name}.jsonl"
@@ -92,17 +100,37 @@ class Run:
 
 
 @contextmanager
-def locked(path: Path, wait: bool = True) -> Iterator[int]:
-    """Hold a lock file: yields its descriptor, which a child may inherit and then holds too; it is free when nobody is left.
+def writing(path: Path) -> Iterator[None]:
+    """Nobody else writes `path`, a file or a folder, meanwhile. Raises `RunError` that names the process which does, and OSError
+    where nothing can be written.
 
-    `wait` for whoever holds it. Raises BlockingIOError for a lock that is held, otherwise.
+    The lock is a file beside it. It is held by the process and so ends with it, however it ends.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    place = path.absolute()  # the current folder has no name of its own
+    lock = place.with_name(f".{place.name}.lock")
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = _held(lock, path)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        yield descriptor
+        os.truncate(descriptor, 0)
+        os.write(descriptor, f"{os.getpid()}: {shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])}".encode())
+        yield
     finally:
+        lock.unlink(missing_ok=True)  # while it is held: whoever waits for the old file sees that it is gone
+        os.close(descriptor)
+
+
+def _held(lock: Path, path: Path) -> int:
+    """The descriptor of a lock that is ours and that others find under its name."""
+    while True:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(descriptor, 300).decode(errors="replace")
+            os.close(descriptor)
+            raise RunError(f"another process{f' ({holder})' if holder else ''} is writing {path}: wait for it, or end it") from None
+        if lock.exists() and os.path.samestat(os.fstat(descriptor), lock.stat()):
+            return descriptor
         os.close(descriptor)
 
 
@@ -115,10 +143,8 @@ def unwritable(path: Path, error: OSError) -> RunError:
 
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file whole, keys in the order given (models in the order of training): it appears complete, or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.part")
-    draft.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    draft.replace(path)
+    with whole(path) as draft:
+        draft.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def circumstances() -> dict[str, Any]:

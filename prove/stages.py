@@ -19,11 +19,13 @@ from typing import Any
 import msgspec
 
 from prove.benchmarks.heldout import Score
+from prove.files import locked, whole
 from prove.profiles import Profile
 from prove.progress import Progress
 from prove.records import read_conversations
-from prove.run import Run, RunError, circumstances, locked, results, unwritable, write_json
-from prove.synthesis.data.dataset import Plan, synthesize
+from prove.run import Run, RunError, circumstances, results, unwritable, write_json
+from prove.synthesis.data.dataset import synthesize
+from prove.synthesis.data.plan import Plan
 from prove.training import launch
 from prove.training.launch import LAST_WORDS, Layout
 
@@ -80,9 +82,8 @@ def _copy(source: Path, out: Path) -> None:
     if not out.exists():
         for _ in read_conversations(source):
             pass
-        draft = out.with_suffix(".part")
-        shutil.copyfile(source, draft)
-        draft.replace(out)
+        with whole(out) as draft:
+            shutil.copyfile(source, draft)
 
 
 def train(profile: Profile, model: str, seed: int = 0, layout: Layout | None = None, source: str = "") -> dict[str, Run]:

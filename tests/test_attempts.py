@@ -13,7 +13,8 @@ from prove.records import Answer, Attempt, Conversation, GroundTruthCall, Turn
 from prove.servers.catalog import load
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected, certify
-from prove.synthesis.data.dataset import Plan, item
+from prove.synthesis.data.dataset import item
+from prove.synthesis.data.plan import Plan
 from prove.synthesis.data.report import queries, recoveries
 from prove.synthesis.language.refusing import advice, offered, passed_on, suggests
 from prove.synthesis.machine import TRANSITIONS, Shape

@@ -16,7 +16,8 @@ from prove.synthesis.broad import policy as rules
 from prove.synthesis.broad.book import book
 from prove.synthesis.broad.compose import GENERATORS, Shares, compose
 from prove.synthesis.certify import Rejected, certify, home
-from prove.synthesis.data.dataset import PAPER_MIX, Plan, item
+from prove.synthesis.data.dataset import item
+from prove.synthesis.data.plan import PAPER_MIX, Plan
 from prove.synthesis.planning.working import compute
 from prove.synthesis.replies import tell_truth
 from prove.verify.report import check

@@ -17,8 +17,9 @@ from prove.policies import SILENT
 from prove.records import BadRecord, Conversation, read_conversations, write_conversations
 from prove.run import RunError
 from prove.synthesis.data import abstention
-from prove.synthesis.data.dataset import PAPER_MIX, WORLDS, Plan, item, synthesize
+from prove.synthesis.data.dataset import item, synthesize
 from prove.synthesis.data.export import export, record, row, split_of
+from prove.synthesis.data.plan import PAPER_MIX, WORLDS, Plan
 
 MIX = tuple(PAPER_MIX.items())
 SERVERS = ("banking", "calendar")

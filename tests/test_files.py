@@ -8,10 +8,11 @@ import time
 
 import pytest
 
-from prove.files import whole, writing
+from prove.files import whole
 from prove.records import read_conversations
-from prove.run import RunError
-from prove.synthesis.data.dataset import Plan, synthesize
+from prove.run import Run, RunError, writing
+from prove.synthesis.data.dataset import synthesize
+from prove.synthesis.data.plan import Plan
 
 
 def begun(folder, *words):
@@ -84,7 +85,7 @@ def test_ctrl_c_on_a_benchmark_says_where_what_is_done_is_kept(tmp_path):
 
 
 def test_a_lock_ends_with_its_process_however_that_ends(tmp_path):
-    script = f"import time\nfrom pathlib import Path\nfrom prove.files import writing\nwith writing(Path({str(tmp_path / 'x')!r})):"
+    script = f"import time\nfrom pathlib import Path\nfrom prove.run import writing\nwith writing(Path({str(tmp_path / 'x')!r})):"
     holder = subprocess.Popen([sys.executable, "-c", f"{script}\n print(1, flush=True)\n time.sleep(60)"], stdout=subprocess.PIPE)
     holder.stdout.readline()
     said = f"another process \\({holder.pid}: .* is writing .*/x: wait for it, or end it"
@@ -100,6 +101,17 @@ def test_a_lock_ends_with_its_process_however_that_ends(tmp_path):
 def _stopped_halfway(draft):
     draft.write_text("half")
     raise ZeroDivisionError
+
+
+def test_what_a_kill_left_half_written_does_not_spoil_the_next_line(tmp_path):
+    run = Run(tmp_path, {})
+    run.append("steps", {"step": 1})
+    with (tmp_path / "steps.jsonl").open("ab") as file:
+        file.write(b'{"step": 2, "lo')
+    assert run.rows("steps") == [{"step": 1}]
+    run.mend()
+    run.append("steps", {"step": 2})
+    assert run.rows("steps") == [{"step": 1}, {"step": 2}]
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):

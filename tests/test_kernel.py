@@ -18,7 +18,8 @@ from prove.servers.server import World
 from prove.servers.session import Session
 from prove.servers.state import Base, Table
 from prove.servers.tools import tool_of
-from prove.synthesis.data.dataset import Plan, item
+from prove.synthesis.data.dataset import item
+from prove.synthesis.data.plan import Plan
 from prove.synthesis.planning.wander import wander
 from prove.training.rendering import read_reply
 

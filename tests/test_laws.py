@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from prove.servers.catalog import catalogue, heldout, load, packages
 from prove.servers.schema import fields_of, is_secret
 from prove.servers.session import Session
-from prove.synthesis.data.dataset import Plan
+from prove.synthesis.data.plan import Plan
 from prove.synthesis.planning.wander import wander
 
 COUNTS = {  # arXiv:2606.03892, table 2
@@ -139,7 +139,7 @@ import hashlib
 from random import Random
 from prove.servers.catalog import packages
 from prove.servers.session import Session
-from prove.synthesis.data.dataset import Plan
+from prove.synthesis.data.plan import Plan
 from prove.synthesis.planning.wander import wander
 
 for server in packages():

@@ -13,7 +13,8 @@ from prove.policies import Endpoint, Script, parse_arguments
 from prove.rewards.messages import read_trajectories
 from prove.rewards.reward import reward
 from prove.strict_json import DEPTH, escaped, fault, loads, nests_deeper_than
-from prove.synthesis.data.dataset import Plan, item
+from prove.synthesis.data.dataset import item
+from prove.synthesis.data.plan import Plan
 from prove.training.rendering import read_reply, write_reply
 
 ANYTHING = st.recursive(

@@ -23,8 +23,9 @@ from prove.servers.catalog import catalogue, load
 from prove.servers.schema import bare, without_none
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected, certify, heard
-from prove.synthesis.data.dataset import PAPER_MIX, WORLDS, Plan, item, synthesize
+from prove.synthesis.data.dataset import item, synthesize
 from prove.synthesis.data.dedup import THRESHOLD, features, jaccard
+from prove.synthesis.data.plan import PAPER_MIX, WORLDS, Plan
 from prove.synthesis.data.report import chain_length
 from prove.synthesis.language.phrases import phrasebook, polished
 from prove.synthesis.language.saying import readings, say
@@ -85,7 +86,7 @@ def test_a_superfluous_call_a_foreign_value_or_a_failing_call_is_rejected(conver
 
 def test_an_item_depends_on_its_seed_and_number_alone(conversations, tmp_path):
     script = (
-        "import sys, msgspec\nfrom prove.synthesis.data.dataset import *\n"
+        "import sys, msgspec\nfrom prove.synthesis.data.dataset import *\nfrom prove.synthesis.data.plan import *\n"
         f"plan = Plan({N}, mix=tuple(PAPER_MIX.items()))\n"
         "sys.stdout.buffer.write(b''.join(msgspec.json.encode(item(plan, i)[0]) for i in (7, 3, 11)))"
     )
@@ -137,7 +138,8 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
     whole = synthesize(plan, tmp_path / "whole.jsonl").read_bytes()
     rejects = (tmp_path / "whole.rejects.jsonl").read_bytes()
     script = (
-        "import sys\nfrom pathlib import Path\nfrom prove.synthesis.data.dataset import Plan, synthesize\n"
+        "import sys\nfrom pathlib import Path\nfrom prove.synthesis.data.dataset import synthesize\n"
+        "from prove.synthesis.data.plan import Plan\n"
         "synthesize(Plan(30, servers=('banking',)), Path(sys.argv[1]))"
     )
     out, part = tmp_path / "killed.jsonl", tmp_path / "killed.jsonl.part"

@@ -22,7 +22,8 @@ from prove.records import read_conversations
 from prove.run import RunError
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected, certify, home
-from prove.synthesis.data.dataset import Plan, item, read_rejects, synthesize
+from prove.synthesis.data.dataset import item, read_rejects, synthesize
+from prove.synthesis.data.plan import Plan
 from prove.synthesis.planning.graph import build
 from prove.synthesis.planning.wishes import PERSONAS
 from prove.synthesis.replies import tell_truth

@@ -13,8 +13,9 @@ from prove.records import Alternative, Answer, Effect, Fact, GroundTruthCall, Ot
 from prove.rewards import PRESETS, reward
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected, certify
-from prove.synthesis.data.dataset import Plan, item
+from prove.synthesis.data.dataset import item
 from prove.synthesis.data.knobs import narrow
+from prove.synthesis.data.plan import Plan
 
 from .test_verify import edit, failing, talk
 

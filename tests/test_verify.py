@@ -21,7 +21,8 @@ from prove.servers.schema import schema
 from prove.servers.session import Session
 from prove.synthesis.ambiguity import single_out
 from prove.synthesis.certify import Rejected, certify, home
-from prove.synthesis.data.dataset import Plan, item
+from prove.synthesis.data.dataset import item
+from prove.synthesis.data.plan import Plan
 from prove.synthesis.language import wording
 from prove.synthesis.language.saying import say
 from prove.verify.asks import asked_for

@@ -16,7 +16,8 @@ from prove.servers.catalog import catalogue, heldout, load
 from prove.servers.schema import schema
 from prove.servers.session import Session
 from prove.synthesis.certify import Rejected, home
-from prove.synthesis.data.dataset import Plan, item
+from prove.synthesis.data.dataset import item
+from prove.synthesis.data.plan import Plan
 from prove.synthesis.language import composing
 from prove.synthesis.language.composing import PERSONAS, Composer
 from prove.synthesis.language.phrases import Template, phrasebook, value_at

@@ -18,7 +18,8 @@ from prove.episode import Episode, play
 from prove.policies import Oracle
 from prove.records import Conversation, Split
 from prove.rewards import PRESETS, Preset, reward
-from prove.synthesis.data.dataset import PAPER_MIX, Plan, item
+from prove.synthesis.data.dataset import item
+from prove.synthesis.data.plan import PAPER_MIX, Plan
 
 AUDITED: Mapping[str, Preset] = {name: PRESETS[name] for name in ("paper", "effect")}
 BATCH = 100  # episodes in memory at once

@@ -5,7 +5,6 @@ played again, one whose policy could not be asked is not done, and a harness tha
 """
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -22,6 +21,7 @@ import msgspec
 
 import prove
 from prove.benchmarks.contract import Policy
+from prove.files import locked
 from prove.run import Run, RunError, cache, results, unwritable
 
 PATIENCE = 3  # tasks in a row whose policy cannot be asked, and the run stops
@@ -215,13 +215,10 @@ class _Book:
 @contextmanager
 def _locked(run: Run) -> Iterator[None]:
     """The run for us alone; what a kill left half-written is cut off. Raises `RunError` where another process has it."""
-    with (run.path / "lock").open("w") as file:
+    with ExitStack() as stack:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            stack.enter_context(locked(run.path / "lock", wait=False))
+        except BlockingIOError:
             raise RunError(f"another process plays {run.path}: wait for it, or end it") from None
-        for path in run.path.glob("*.jsonl"):
-            whole = path.read_bytes().rpartition(b"\n")
-            if whole[2]:
-                os.truncate(path, len(whole[0]) + len(whole[1]))
+        run.mend()
         yield

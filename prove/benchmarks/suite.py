@@ -15,7 +15,8 @@ from typing import Any
 import msgspec
 
 from prove.benchmarks.contract import NotInstalled
-from prove.episode import SYSTEM, Episode, Limits, play
+from prove.episode import Episode, Limits, play
+from prove.offered import SYSTEM
 from prove.policies import Oracle
 from prove.records import Conversation
 from prove.servers.catalog import heldout, load, world_of

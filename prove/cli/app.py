@@ -60,7 +60,7 @@ def interruptible(kept: Callable[[], str]) -> Iterator[None]:
 
 def known_split(name: str) -> str:
     """The split named in an option. Raises LookupError for an unknown one."""
-    from prove.synthesis.data.dataset import WORLDS
+    from prove.synthesis.data.plan import WORLDS
 
     if name not in WORLDS:
         raise LookupError(f"there is no split {name!r}; there are: {', '.join(WORLDS)}")

@@ -12,7 +12,6 @@ the process. While episodes are played nothing is collective, because their numb
 has a sampler of its own, whose weights are renewed once a step, all processes together.
 """
 
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +25,7 @@ from datasets import Dataset
 from trl import GRPOConfig
 
 from prove.episode import Episode, Limits, play
+from prove.files import whole_folder
 from prove.records import Conversation
 from prove.rewards import Explanation, explain, find
 from prove.rewards.effect import VALUES
@@ -269,12 +269,10 @@ def start_from(model: Any, tokenizer: Any, folder: Path, config: GRPO) -> None:
     needed = sampler or (config.beta and not config.lora_rank)
     state = PartialState()
     if needed and state.is_main_process and not (folder / "config.json").is_file():
-        draft = folder.with_name(f"{folder.name}.part")
-        shutil.rmtree(draft, ignore_errors=True)
         rounded = {k: v.to(torch.bfloat16) for k, v in model.state_dict().items()} if torch.cuda.is_available() else None
-        model.save_pretrained(draft, state_dict=rounded)
-        tokenizer.save_pretrained(draft)
-        draft.replace(folder)
+        with whole_folder(folder) as draft:
+            model.save_pretrained(draft, state_dict=rounded)
+            tokenizer.save_pretrained(draft)
     state.wait_for_everyone()
     if needed:
         model.name_or_path = model.config._name_or_path = str(folder)

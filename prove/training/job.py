@@ -17,9 +17,10 @@ from accelerate import PartialState
 
 from prove.benchmarks.heldout import Score, evaluate
 from prove.episode import Episode
+from prove.files import locked
 from prove.policies import Endpoint
 from prove.records import read_conversations
-from prove.run import Run, RunError, locked
+from prove.run import Run, RunError
 from prove.training import engines, grpo, launch, sft, weights
 from prove.training.models import ModelError, load, load_tokenizer, locate
 from prove.training.sampler import LocalModel, stop_tokens
@@ -38,6 +39,8 @@ def main(folder: Path) -> None:
         os.environ.setdefault("WANDB_PROJECT", "prove")
     # a process that outlived its launcher for a moment still holds its lock
     with locked(folder / f".process-{state.process_index}"):
+        if state.is_main_process:
+            run.mend()
         if not run.done and not (folder / "model").is_dir():
             {"warm": supervise, "sft": supervise, "grpo": reinforce, "evaluate": measure}[stage](run)
         state.wait_for_everyone()

@@ -4,7 +4,6 @@ One walk serves all who need them: the sampler, once a step, and the model that 
 weight: adding them to a bfloat16 weight itself and taking them away again, at each step, would leave it changed.
 """
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.distributed.tensor import DTensor
 
+from prove.files import whole_folder
 from prove.run import RunError
 
 
@@ -78,15 +78,13 @@ def save(model: Any, tokenizer: Any, folder: Path, writes: bool) -> None:
     weights = {name: weight.cpu() for name, weight in plain_weights(model) if writes}
     if not writes:
         return
-    draft = folder.with_name(f"{folder.name}.part")
-    shutil.rmtree(draft, ignore_errors=True)
     plain = empty_like(model)
     plain.config.dtype = next(iter(weights.values())).dtype
     plain.generation_config = model.generation_config
-    plain.save_pretrained(draft, state_dict=weights)
-    tokenizer.save_pretrained(draft)
-    verify(draft, weights)
-    draft.replace(folder)
+    with whole_folder(folder) as draft:
+        plain.save_pretrained(draft, state_dict=weights)
+        tokenizer.save_pretrained(draft)
+        verify(draft, weights)
 
 
 def verify(folder: Path, weights: dict[str, Tensor]) -> None:

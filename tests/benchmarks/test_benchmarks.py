@@ -16,7 +16,8 @@ from prove.benchmarks.reference import POLICIES
 from prove.benchmarks.report import gain, lines
 from prove.benchmarks.runner import Harness, Spec, play
 from prove.run import Run, RunError
-from prove.synthesis.data.dataset import Plan, synthesize
+from prove.synthesis.data.dataset import synthesize
+from prove.synthesis.data.plan import Plan
 
 sys.path.insert(0, str(Path(__file__).parent))
 from endpoint import Endpoint, serve

@@ -24,8 +24,9 @@ from prove.run import RunError
 from prove.servers.catalog import catalogue, heldout
 from prove.synthesis.broad.book import book, with_a_book
 from prove.synthesis.broad.policy import policy, with_rules
-from prove.synthesis.data.dataset import WORLDS, Plan, item
+from prove.synthesis.data.dataset import item
 from prove.synthesis.data.dedup import Seen
+from prove.synthesis.data.plan import WORLDS, Plan
 from prove.synthesis.data.suite import places, some
 
 sys.path.insert(0, str(Path(__file__).parent))

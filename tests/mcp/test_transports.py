@@ -6,8 +6,9 @@ import anyio
 import pytest
 from mcp import Client
 
-from prove.episode import open_session
-from prove.synthesis.data.dataset import PAPER_MIX, Plan, item
+from prove.offered import open_session
+from prove.synthesis.data.dataset import item
+from prove.synthesis.data.plan import PAPER_MIX, Plan
 
 from .helpers import ERAS, control, opened, same, script, shown, stdio
 

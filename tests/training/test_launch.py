@@ -11,7 +11,8 @@ import pytest
 from accelerate.commands.launch import launch_command_parser
 
 from prove import stages
-from prove.run import Run, RunError, locked
+from prove.files import locked
+from prove.run import Run, RunError
 from prove.training import launch
 from prove.training.launch import Layout, choose
 

@@ -15,69 +15,28 @@ from typing import Any
 
 import msgspec
 
-from prove.files import whole, writing
-from prove.records import Conversation, Kind, Split, read_conversations, write_conversations
-from prove.run import RunError
-from prove.servers.catalog import catalogue, load
+from prove.files import whole, whole_lines
+from prove.records import Conversation, Kind, read_conversations, write_conversations
+from prove.run import RunError, writing
+from prove.servers.catalog import load
 from prove.servers.server import stable_hash
 from prove.synthesis.ambiguity import single_out
-from prove.synthesis.broad.compose import Shares, compose
+from prove.synthesis.broad.compose import compose
 from prove.synthesis.certify import Rejected, certify, home
 from prove.synthesis.data.abstention import abstention
 from prove.synthesis.data.dedup import Seen
 from prove.synthesis.data.knobs import irrelevant, missing_function, narrow, with_distractors, with_stripped_enums
-from prove.synthesis.machine import Machine, Shape
+from prove.synthesis.data.plan import WORLDS, Plan
+from prove.synthesis.machine import Machine
 from prove.synthesis.planning.wishes import PERSONAS
 from prove.synthesis.replies import tell_truth
 from prove.synthesis.teachers.llm_goals import propose
 from prove.synthesis.teachers.llm_teacher import LLMTeacher, Noting, Unspoken
 
-#: Which worlds each split lives in: what is held out is held out by world, always.
-WORLDS: dict[Split, range] = {"train": range(0, 48), "validation": range(48, 52), "heldout": range(52, 64)}
-
-#: The paper's mix of 13,517: multi-turn, missing function, abstention.
-PAPER_MIX: dict[Kind, int] = {"multi_turn": 10895, "clarification": 1500, "abstention": 1122}
-
-#: The four servers that the mix `transfer` never trains on, one of a kind: records, orders, a market, a machine.
-UNSEEN = ("crm", "food_delivery", "trading", "vehicle")
-
 Made = tuple[int, Conversation | None, list[str]]  # an item's number, the item, and why tries at it failed
 
 ATTEMPTS = 12  # ways of making one item before it is given up
 PATIENCE = 2  # of those, ways in which a refusal that is due is waited for
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """What to make. `mix` gives each kind its weight; knobs are the paper's shares."""
-
-    n: int
-    seed: int = 0
-    servers: tuple[str, ...] = ()  # empty: the whole library
-    split: Split = "train"
-    mix: tuple[tuple[Kind, int], ...] = (("multi_turn", 1),)
-    shape: Shape = Shape()
-    distractors: float = 0.4
-    stripped_enums: float = 0.3
-    max_tools: int = 0  # at most so many candidate tools of the server; 0: all of them
-    broad: Shares | None = None  # queries of the kinds of `prove.synthesis.broad`, in these shares
-
-    def __post_init__(self) -> None:
-        if kept := [s for s in self.servers if self.split != "heldout" and load(s).server.heldout]:
-            raise LookupError(f"{', '.join(kept)} is there to measure by, and in no split but heldout: leave it out")
-
-    @property
-    def homes(self) -> tuple[str, ...]:
-        return self.servers or tuple(catalogue())
-
-    def kind(self, i: int) -> Kind:
-        """The kind of item i: each kind in its share over any stretch of items."""
-        total = sum(weight for _, weight in self.mix)
-        place, upto = (i * 7919 + 1) % total, 0  # 7919 is a prime: neighbours differ in kind
-        for kind, weight in self.mix:
-            upto += weight
-            if place < upto:
-                return kind
-        raise AssertionError("the weights of a mix add up to nothing")
 
 
 class Reject(msgspec.Struct, frozen=True):
@@ -261,17 +220,17 @@ def _resume(part: Path, rejects: Path, header: bytes, plan: Plan) -> tuple[int, 
 
     Leaves a file of rejects that begins with the plan and holds no item after the last record's.
     """
-    lines = _whole_lines(rejects) if part.exists() and rejects.exists() else []
+    lines = whole_lines(rejects) if part.exists() and rejects.exists() else []
     smaller = _shorter(lines[0], header) if lines else 0
     if lines and lines[0] != header and not smaller:
-        if _whole_lines(part):
+        if whole_lines(part):
             raise RunError(f"{part} was begun with other settings: give another --out, or move it away")
         lines = []
     if not lines:
         part.unlink(missing_ok=True)
         rejects.write_bytes(header + b"\n")
         return 0, []
-    _whole_lines(part)
+    whole_lines(part)
     kept = read_conversations(part)
     if smaller:
         kept = _shared(kept, (msgspec.structs.replace(plan, n=smaller), plan))
@@ -283,15 +242,6 @@ def _resume(part: Path, rejects: Path, header: bytes, plan: Plan) -> tuple[int, 
     with whole(rejects) as draft:
         draft.write_bytes(b"\n".join([header, *fine]) + b"\n")
     return trusted + 1, kept
-
-
-def _whole_lines(path: Path) -> list[bytes]:
-    """The complete lines of a file; whatever follows the last newline is cut off."""
-    data = path.read_bytes()
-    whole = data[: data.rfind(b"\n") + 1]
-    if len(whole) != len(data):
-        path.write_bytes(whole)
-    return whole.splitlines()
 
 
 def _made(plan: Plan, start: int, quota: Counter[str], workers: int, make: Callable[[int], Made], pool: Any) -> Iterator[Made]:

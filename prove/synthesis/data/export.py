@@ -4,16 +4,15 @@ A Parquet row has the fields of a record. What has a shape of its own in every r
 stands there as JSON text, so that all rows have the same columns.
 """
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from prove.files import writing
+from prove.files import whole_folder
 from prove.records import BadRecord, Conversation, read_conversations, write_conversations
-from prove.run import RunError
+from prove.run import RunError, writing
 from prove.synthesis.data.card import card
 
 SPLITS = ("train", "validation", "heldout_worlds", "heldout_servers")
@@ -29,11 +28,8 @@ def export(files: Sequence[Path], out: Path, heldout_servers: Sequence[str] = ()
     with writing(out):
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise RunError(f"{out} is not an empty folder: give another --out, or move it away")
-        draft = out.with_name(out.name + ".part")
-        shutil.rmtree(draft, ignore_errors=True)  # of an export that was stopped
-        counts = _export(files, draft, heldout_servers)
-        draft.replace(out)
-        return counts
+        with whole_folder(out) as draft:
+            return _export(files, draft, heldout_servers)
 
 
 def _export(files: Sequence[Path], out: Path, heldout_servers: Sequence[str]) -> dict[str, int]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from prove.records import Split
 from prove.servers.errors import did_you_mean
 from prove.synthesis.broad.compose import Shares
-from prove.synthesis.data.dataset import PAPER_MIX, UNSEEN, Plan
+from prove.synthesis.data.plan import PAPER_MIX, UNSEEN, Plan
 
 MIXES = ("multi_turn", "paper", "transfer", "broad")
 

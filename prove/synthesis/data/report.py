@@ -10,7 +10,7 @@ from prove.policies import at_once
 from prove.records import Attempt, Conversation, Level, Turn
 from prove.servers.catalog import toolbox
 from prove.servers.tools import Tool
-from prove.synthesis.data.dataset import Plan
+from prove.synthesis.data.plan import Plan
 from prove.synthesis.language.wording import rows
 from prove.synthesis.machine import Shape
 

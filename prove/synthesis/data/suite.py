@@ -13,8 +13,9 @@ from prove.records import Conversation
 from prove.servers.catalog import catalogue, heldout, toolbox
 from prove.synthesis.broad.compose import Shares
 from prove.synthesis.broad.policy import with_rules
-from prove.synthesis.data.dataset import Plan, item
+from prove.synthesis.data.dataset import item
 from prove.synthesis.data.dedup import Seen
+from prove.synthesis.data.plan import Plan
 from prove.synthesis.machine import Shape
 from prove.verify.report import check
 

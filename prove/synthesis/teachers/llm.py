@@ -3,7 +3,6 @@ and gives the same words ever after."""
 
 import hashlib
 import json
-import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import msgspec
 
 from prove import run
 from prove.endpoint import ContextFull, ask, connect
+from prove.files import whole
 
 Message = dict[str, str]
 
@@ -118,7 +118,5 @@ def _read(path: Path) -> Kept | None:
 
 def _write(path: Path, kept: Kept) -> None:
     """Write whole: several threads and processes may have had the same question."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.part")
-    draft.write_bytes(msgspec.json.encode(kept))
-    draft.replace(path)
+    with whole(path) as draft:
+        draft.write_bytes(msgspec.json.encode(kept))
