@@ -180,19 +180,21 @@ def spread(rewards: dict[str, Sequence[float]], highest: float) -> Figure:
 
 
 def training_curves(rows: Sequence[dict[str, Any]]) -> Figure:
-    """Reward, its components, the goal rate and the calls of each GRPO step, with a running mean."""
+    """Reward, its components (those of the reward that was trained on), the goal rate and the calls of each GRPO step, with a running
+    mean."""
     figure, panels = _axes(10, 5.2, 2, 2, sharex=True)
     steps = [row["step"] for row in rows]
-    for axes, names in zip(
-        panels.flat, (("reward",), ("validity", "coverage", "name", "argument"), ("goal",), ("efficiency",)), strict=True
-    ):
+    told = {name for row in rows for name, value in row.items() if value is not None}
+    parts: list[str] = [name for name in ("validity", "coverage", "name", "argument", "done", "said", "timely") if name in told]
+    costs: list[str] = [name for name in ("efficiency", "economy", "harm") if name in told]
+    for axes, names in zip(panels.flat, [["reward"], parts, ["goal"], costs], strict=True):
         for name in names:
             points = [(s, row[name]) for s, row in zip(steps, rows, strict=True) if row.get(name) is not None]
             if points:
                 x, y = np.array(points).T
                 (line,) = axes.plot(x, _running_mean(y), label=name)
                 axes.plot(x, y, ".", ms=3, alpha=0.4, color=line.get_color())
-        axes.set_title({"reward": "reward", "goal": "share of goals reached"}.get(names[0], ", ".join(names)))
+        axes.set_title(", ".join(names).replace("goal", "share of goals reached"))
         axes.legend() if len(names) > 1 else None
     for axes in panels[-1]:
         axes.set_xlabel("GRPO step")

@@ -457,3 +457,17 @@ def test_every_picture_is_drawn_and_is_the_same_twice(tasks, table, weak, tmp_pa
         one, two = (figures.save(draw(), tmp_path / f"{name}.svg").read_bytes() for name in ("one", "two"))
         assert one == two
         assert len(one) > 5000
+
+
+@pytest.mark.parametrize(
+    ("parts", "titles"),
+    [
+        (("validity", "coverage", "efficiency", "name", "argument"), ["validity, coverage, name, argument", "efficiency"]),
+        (("done", "harm", "economy", "said", "timely"), ["done, said, timely", "economy, harm"]),
+    ],
+)
+def test_training_curves_show_the_parts_of_the_reward_that_was_trained_on(parts, titles):
+    rows = [{"step": step, "reward": 0.5, "goal": 0.2, **dict.fromkeys(parts, 0.4)} for step in (1, 2)]
+    panels = figures.training_curves(rows).axes
+    assert [panels[i].get_title(loc="left") or panels[i].get_title() for i in (1, 3)] == titles
+    assert all(panel.lines for panel in panels)
